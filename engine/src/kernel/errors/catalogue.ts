@@ -1,0 +1,206 @@
+/**
+ * The closed catalogue of everything Ductor can answer that is not a success. One entry per code; the same code goes
+ * through gRPC, REST, Connect, the SDK and into stored failures. A code that was ever released is never reused for
+ * another meaning: retire it in RETIRED_CODES instead.
+ */
+
+/** gRPC status names used by the catalogue. */
+export type GrpcStatusName =
+  | 'INVALID_ARGUMENT'
+  | 'UNAUTHENTICATED'
+  | 'PERMISSION_DENIED'
+  | 'NOT_FOUND'
+  | 'ALREADY_EXISTS'
+  | 'ABORTED'
+  | 'FAILED_PRECONDITION'
+  | 'RESOURCE_EXHAUSTED'
+  | 'UNAVAILABLE'
+  | 'DEADLINE_EXCEEDED'
+  | 'CANCELLED'
+  | 'UNIMPLEMENTED'
+  | 'INTERNAL';
+
+/** One kind of failure. */
+export interface ErrorKind {
+  /** gRPC status the code travels with. */
+  readonly grpc: GrpcStatusName;
+  /** HTTP status the code travels with. */
+  readonly http: number;
+  /** Whether the same call may succeed later without a change. */
+  readonly retryable: boolean;
+  /** What happened, one sentence, for the docs. */
+  readonly meaning: string;
+  /** What the caller should do; used when the thrower has nothing more exact to say. */
+  readonly remedy: string;
+}
+
+/** Every code. Keep alphabetical. */
+export const ERROR_CATALOGUE = {
+  database_settings_unsafe: {
+    grpc: 'FAILED_PRECONDITION',
+    http: 412,
+    retryable: false,
+    meaning: 'The database may lose acknowledged commits (fsync, synchronous_commit or full_page_writes is off).',
+    remedy: 'Turn the setting on, or set DUCTOR_ALLOW_UNSAFE_DATABASE=true where losing data is acceptable.',
+  },
+  database_unavailable: {
+    grpc: 'UNAVAILABLE',
+    http: 503,
+    retryable: true,
+    meaning: 'The database could not be reached or did not answer in time.',
+    remedy: 'Retry with backoff; check DATABASE_URL and the server.',
+  },
+  database_version_unsupported: {
+    grpc: 'FAILED_PRECONDITION',
+    http: 412,
+    retryable: false,
+    meaning: 'The PostgreSQL server is too old, or its schema belongs to a newer engine.',
+    remedy: 'Use PostgreSQL 15 or newer, and an engine at least as new as the schema.',
+  },
+  deadline_exceeded: {
+    grpc: 'DEADLINE_EXCEEDED',
+    http: 504,
+    retryable: true,
+    meaning: 'The call was not answered before its deadline. What it asked for may still have happened.',
+    remedy: 'Retry with the same idempotency key.',
+  },
+  expression_failed: {
+    grpc: 'FAILED_PRECONDITION',
+    http: 412,
+    retryable: false,
+    meaning: 'A CEL expression failed on the values it met.',
+    remedy: 'Guard the expression with has() or a condition, or mend the value.',
+  },
+  expression_invalid: {
+    grpc: 'INVALID_ARGUMENT',
+    http: 400,
+    retryable: false,
+    meaning: 'A CEL expression does not parse or does not type-check.',
+    remedy: 'Mend the expression at the position named.',
+  },
+  expression_too_costly: {
+    grpc: 'INVALID_ARGUMENT',
+    http: 400,
+    retryable: false,
+    meaning: 'A CEL expression is larger, or would visit more, than the limits allow.',
+    remedy: 'Split it, or iterate over less.',
+  },
+  idempotency_conflict: {
+    grpc: 'ALREADY_EXISTS',
+    http: 409,
+    retryable: false,
+    meaning: 'The idempotency key was used before with another input.',
+    remedy: 'Use a new key for new input, or send the input the key was first used with.',
+  },
+  internal: {
+    grpc: 'INTERNAL',
+    http: 500,
+    retryable: false,
+    meaning: 'A fault of the engine itself.',
+    remedy: 'Report it with the tag in the message.',
+  },
+  invalid_argument: {
+    grpc: 'INVALID_ARGUMENT',
+    http: 400,
+    retryable: false,
+    meaning: 'A field of the request is missing, malformed or out of bounds.',
+    remedy: 'Mend the fields listed in details.',
+  },
+  invalid_definition: {
+    grpc: 'INVALID_ARGUMENT',
+    http: 400,
+    retryable: false,
+    meaning: 'A workflow definition cannot run as it stands.',
+    remedy: 'Mend everything listed in details; each names its path.',
+  },
+  limit_exceeded: {
+    grpc: 'RESOURCE_EXHAUSTED',
+    http: 429,
+    retryable: true,
+    meaning: 'A bounded queue or rate is full.',
+    remedy: 'Retry after the hinted time.',
+  },
+  node_fenced: {
+    grpc: 'UNAVAILABLE',
+    http: 503,
+    retryable: true,
+    meaning: 'This node lost its lease; another node has taken over its work.',
+    remedy: 'Retry; the call will reach a live node.',
+  },
+  node_starting: {
+    grpc: 'UNAVAILABLE',
+    http: 503,
+    retryable: true,
+    meaning: 'This node owns no shards yet, or is shutting down.',
+    remedy: 'Retry in a moment or at another node.',
+  },
+  not_found: {
+    grpc: 'NOT_FOUND',
+    http: 404,
+    retryable: false,
+    meaning: 'There is no such object in this tenant.',
+    remedy: 'Check the id; a foreign object answers the same.',
+  },
+  permission_denied: {
+    grpc: 'PERMISSION_DENIED',
+    http: 403,
+    retryable: false,
+    meaning: 'The key lacks the scope this method needs.',
+    remedy: 'Use a key with the scope named in the message.',
+  },
+  run_closed: {
+    grpc: 'FAILED_PRECONDITION',
+    http: 412,
+    retryable: false,
+    meaning: 'The run has ended and accepts nothing more.',
+    remedy: 'Start a new run.',
+  },
+  unauthenticated: {
+    grpc: 'UNAUTHENTICATED',
+    http: 401,
+    retryable: false,
+    meaning: 'The call carries no key, or one that is unknown, expired or revoked.',
+    remedy: 'Send "Authorization: Bearer KEY" with a live key.',
+  },
+  unimplemented: {
+    grpc: 'UNIMPLEMENTED',
+    http: 501,
+    retryable: false,
+    meaning: 'This engine does not have that feature.',
+    remedy: 'See the documentation for what this version supports.',
+  },
+  value_too_large: {
+    grpc: 'INVALID_ARGUMENT',
+    http: 400,
+    retryable: false,
+    meaning: 'A value is larger than 2 MiB.',
+    remedy: 'Store it elsewhere and pass a reference.',
+  },
+  version_conflict: {
+    grpc: 'FAILED_PRECONDITION',
+    http: 412,
+    retryable: false,
+    meaning: 'The object changed since it was read.',
+    remedy: 'Read it again and retry with its current version.',
+  },
+  workflow_exists: {
+    grpc: 'ALREADY_EXISTS',
+    http: 409,
+    retryable: false,
+    meaning: 'A workflow with this family_slug exists.',
+    remedy: 'Update it, or choose another slug.',
+  },
+  workflow_not_published: {
+    grpc: 'FAILED_PRECONDITION',
+    http: 412,
+    retryable: false,
+    meaning: 'The workflow has no published version to run.',
+    remedy: 'Publish it first.',
+  },
+} as const satisfies Record<string, ErrorKind>;
+
+/** Code of a failure, from the closed catalogue. */
+export type ErrorCode = keyof typeof ERROR_CATALOGUE;
+
+/** Codes that were released once and must never come back with another meaning. */
+export const RETIRED_CODES: readonly string[] = [];
