@@ -1,0 +1,4 @@
+/** Expressions: CEL behind an own interface. Pure: synchronous, no clock, no IO. */
+export { createCelCompiler } from './compiler.js';
+export { toJsonValue } from './json-value.js';
+export type { CelCompiler, CelExpression, CelProblem, CelReference, CelSchema, CelType, JsonValue } from './types.js';
