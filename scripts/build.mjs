@@ -9,6 +9,9 @@ const tsc = fileURLToPath(new URL('../node_modules/typescript/bin/tsc', import.m
 
 for (const workspace of ['engine', 'sdk', 'bridge-example']) {
   rmSync(`${root}${workspace}/dist`, { recursive: true, force: true });
-  const { status } = spawnSync(process.execPath, [tsc, '-p', `${workspace}/tsconfig.build.json`], { cwd: root, stdio: 'inherit' });
+  const { status } = spawnSync(process.execPath, [tsc, '-p', `${workspace}/tsconfig.build.json`], {
+    cwd: root,
+    stdio: 'inherit',
+  });
   if (status !== 0) process.exit(status ?? 1);
 }
