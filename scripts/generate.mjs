@@ -84,7 +84,7 @@ function generateInto(root) {
       '--template',
       'buf.gen.yaml',
       '-o',
-      folder,
+      dirname(folder),
       ...paths.flatMap((path) => ['--path', path]),
     ]);
     prune(folder);
