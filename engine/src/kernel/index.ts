@@ -1,6 +1,14 @@
 /** The kernel: time, randomness, ids, durations, errors. No domain. */
 export { type Clock, type Timer } from './clock.js';
-export { ERROR_CATALOGUE, RETIRED_CODES, type ErrorCode, type ErrorKind, type GrpcStatusName } from './errors/catalogue.js';
+export {
+  ERROR_CATALOGUE,
+  RETIRED_CODES,
+  type ErrorCode,
+  type ErrorKind,
+  type GrpcStatusName,
+} from './errors/catalogue.js';
 export { DuctorError, impossible, type DuctorErrorOptions, type Problem } from './errors/ductor-error.js';
 export { SHARD_COUNT, isUuid, shardOf, uuidV7 } from './ids.js';
 export { type Random, seededRandom, unitInterval } from './random.js';
+export { sleep, systemClock, type SystemClock, type SystemClockOptions } from './system-clock.js';
+export { systemRandom } from './system-random.js';

@@ -64,6 +64,20 @@ export const ERROR_CATALOGUE = {
     meaning: 'The call was not answered before its deadline. What it asked for may still have happened.',
     remedy: 'Retry with the same idempotency key.',
   },
+  embedded_database_failed: {
+    grpc: 'UNAVAILABLE',
+    http: 503,
+    retryable: false,
+    meaning: 'The embedded PostgreSQL did not start, or its data folder cannot be used.',
+    remedy: 'Read the lines of its log in the message; mend the folder, choose another, or set DATABASE_URL.',
+  },
+  embedded_database_unsupported: {
+    grpc: 'FAILED_PRECONDITION',
+    http: 412,
+    retryable: false,
+    meaning: 'There is no embedded PostgreSQL for this platform, or its package is not installed.',
+    remedy: 'Set DATABASE_URL to a PostgreSQL server (15 or newer).',
+  },
   expression_failed: {
     grpc: 'FAILED_PRECONDITION',
     http: 412,

@@ -51,19 +51,19 @@ export interface StepScheduled {
   path: string;
   attempt: number;
   /** Absent from the second attempt on: the input of the first. */
-  input:
-    | ValueSource
-    | undefined;
-  /** When the attempt must have ended, microseconds since 1970. */
-  deadlineUs: bigint;
+  input: ValueSource | undefined;
 }
 
+/** Noted when an attempt has run for a second, or at once when its timeout is shorter than two. */
 export interface StepRunning {
   path: string;
   attempt: number;
   worker: string;
+  /** When the attempt must have ended, microseconds since 1970. */
+  deadlineUs: bigint;
 }
 
+/** Attempt 0: the coordinator did it itself. */
 export interface StepCompleted {
   path: string;
   attempt: number;
@@ -640,7 +640,7 @@ export const RunStarted_AttributesEntry: MessageFns<RunStarted_AttributesEntry> 
 };
 
 function createBaseStepScheduled(): StepScheduled {
-  return { path: "", attempt: 0, input: undefined, deadlineUs: 0n };
+  return { path: "", attempt: 0, input: undefined };
 }
 
 export const StepScheduled: MessageFns<StepScheduled> = {
@@ -653,12 +653,6 @@ export const StepScheduled: MessageFns<StepScheduled> = {
     }
     if (message.input !== undefined) {
       ValueSource.encode(message.input, writer.uint32(26).fork()).join();
-    }
-    if (message.deadlineUs !== 0n) {
-      if (BigInt.asUintN(64, message.deadlineUs) !== message.deadlineUs) {
-        throw new globalThis.Error("value provided for field message.deadlineUs of type uint64 too large");
-      }
-      writer.uint32(32).uint64(message.deadlineUs);
     }
     return writer;
   },
@@ -700,14 +694,6 @@ export const StepScheduled: MessageFns<StepScheduled> = {
             message.input = ValueSource.decode(reader, reader.uint32());
             continue;
           }
-          case 4: {
-            if (tag !== 32) {
-              break;
-            }
-
-            message.deadlineUs = reader.uint64() as bigint;
-            continue;
-          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -730,15 +716,12 @@ export const StepScheduled: MessageFns<StepScheduled> = {
     message.input = (object.input !== undefined && object.input !== null)
       ? ValueSource.fromPartial(object.input)
       : undefined;
-    message.deadlineUs = (object.deadlineUs !== undefined && object.deadlineUs !== null)
-      ? BigInt(object.deadlineUs)
-      : 0n;
     return message;
   },
 };
 
 function createBaseStepRunning(): StepRunning {
-  return { path: "", attempt: 0, worker: "" };
+  return { path: "", attempt: 0, worker: "", deadlineUs: 0n };
 }
 
 export const StepRunning: MessageFns<StepRunning> = {
@@ -751,6 +734,12 @@ export const StepRunning: MessageFns<StepRunning> = {
     }
     if (message.worker !== "") {
       writer.uint32(26).string(message.worker);
+    }
+    if (message.deadlineUs !== 0n) {
+      if (BigInt.asUintN(64, message.deadlineUs) !== message.deadlineUs) {
+        throw new globalThis.Error("value provided for field message.deadlineUs of type uint64 too large");
+      }
+      writer.uint32(32).uint64(message.deadlineUs);
     }
     return writer;
   },
@@ -792,6 +781,14 @@ export const StepRunning: MessageFns<StepRunning> = {
             message.worker = reader.string();
             continue;
           }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.deadlineUs = reader.uint64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -812,6 +809,9 @@ export const StepRunning: MessageFns<StepRunning> = {
     message.path = object.path ?? "";
     message.attempt = object.attempt ?? 0;
     message.worker = object.worker ?? "";
+    message.deadlineUs = (object.deadlineUs !== undefined && object.deadlineUs !== null)
+      ? BigInt(object.deadlineUs)
+      : 0n;
     return message;
   },
 };

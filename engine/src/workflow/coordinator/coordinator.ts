@@ -1,0 +1,59 @@
+/** What api and bridge may ask of the coordinator. */
+import type { AttemptOutcome } from '../machine/inputs.js';
+import type { RunFailure, RunStatus } from '../machine/state.js';
+import type { Value } from '../machine/value.js';
+import type { AttemptRef, RunKey, StartKey } from './ports.js';
+
+/** A run to start. */
+export interface StartRequest {
+  readonly tenantId: string;
+  readonly familySlug: string;
+  readonly version: number;
+  readonly input: Value;
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly startKey: StartKey | null;
+}
+
+/** Committed start. */
+export interface StartOutcome {
+  readonly runId: string;
+  readonly version: number;
+  /** The key was known with the same input: runId is the earlier run. */
+  readonly existing: boolean;
+}
+
+/** What became of a result. */
+export type ResultAck = 'recorded' | 'already_settled';
+
+/** A run changed publicly; told after the commit. */
+export interface RunChange extends RunKey {
+  readonly status: RunStatus;
+  /** Set once the run is closed. */
+  readonly closed: { readonly output: Value | null; readonly error: RunFailure | null } | null;
+}
+
+/** The serial writer of run state on this node. */
+export interface Coordinator {
+  /** Registers the node, takes its share of shards, starts ticking. */
+  run(): Promise<void>;
+  /** Starts a run; resolves after its commit. Throws node_starting, idempotency_conflict, workflow_not_published, database_unavailable. */
+  start(request: StartRequest): Promise<StartOutcome>;
+  /** Hands in a result; `settled` is called after the commit that holds it (or its inbox row), never before. Not called when the node stops: the worker sends again. */
+  settle(ref: AttemptRef, outcome: AttemptOutcome, settled: (ack: ResultAck) => void): void;
+  /** These tasks went out to a worker just now. */
+  sent(workerId: string, refs: readonly AttemptRef[]): void;
+  /** A worker (re)connected and holds these attempts, running or waiting for their acknowledgement. */
+  workerConnected(workerId: string, holds: readonly AttemptRef[]): void;
+  /** The last stream of a worker to this node ended. */
+  workerGone(workerId: string): void;
+  /** Asks an open run to end. Resolves when the request is durable. Throws not_found, run_closed. */
+  cancel(key: RunKey, reason: string, requestedBy: string): Promise<void>;
+  /** Hears of every public change of runs this node owns. Returns how to stop. */
+  onChange(listener: (change: RunChange) => void): () => void;
+  /** Shards this node owns now. */
+  ownedShards(): readonly number[];
+  /** Other nodes and this one, from the last heartbeat. */
+  liveAddresses(): readonly string[];
+  /** Stops ticking, drains the lane, gives its shards back. */
+  stop(): Promise<void>;
+}

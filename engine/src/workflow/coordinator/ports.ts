@@ -1,0 +1,219 @@
+/**
+ * What the coordinator needs from outside. Each port has two implementations, the real one and a simulated one; one
+ * contract suite runs on both.
+ */
+import type { Plan } from '../machine/plan.js';
+import type { RunStatus } from '../machine/state.js';
+import type { Value } from '../machine/value.js';
+
+/** A run, by tenant and id. */
+export interface RunKey {
+  readonly tenantId: string;
+  readonly runId: string;
+}
+
+/** Row of `runs`: written at start, when active changes, on public state change, at close; never for seq. */
+export interface RunHeader extends RunKey {
+  /** Last byte of the run id. */
+  readonly shard: number;
+  readonly familySlug: string;
+  readonly version: number;
+  readonly status: RunStatus;
+  /** Some attempt is scheduled, running or being cancelled: a takeover loads this run at once. */
+  readonly active: boolean;
+  /** Next time the run goes on by itself; null when closed or when only outside facts move it. */
+  readonly wakeAtUs: number | null;
+  readonly startedAtUs: number;
+  readonly closedAtUs: number | null;
+  readonly attributes: Readonly<Record<string, string>>;
+}
+
+/** Claim of an idempotency key, made in the commit that starts the run. */
+export interface StartKey {
+  readonly key: string;
+  /** SHA-256 of the canonical input, 32 bytes. */
+  readonly fingerprint: Uint8Array;
+}
+
+/** One run's part of a batch. */
+export interface TickWrite extends RunKey {
+  /** Journal row to append; 1 starts the run and inserts `header`. */
+  readonly seq: number;
+  readonly atUs: number;
+  readonly entries: Uint8Array;
+  /** null: the header stays as it is. */
+  readonly header: RunHeader | null;
+  /** null: no snapshot now. */
+  readonly snapshot: Uint8Array | null;
+  readonly startKey: StartKey | null;
+  /** Inbox rows this tick consumed; deleted with the commit. */
+  readonly consumed: readonly number[];
+}
+
+/** What became of one TickWrite. key_taken: another run holds the idempotency key; nothing was written for this one. */
+export type TickOutcome = 'written' | 'conflict' | 'key_taken';
+
+/** What became of a batch. */
+export type CommitOutcome =
+  | { readonly kind: 'committed'; readonly ticks: readonly TickOutcome[] }
+  /** The node is fenced: nothing was written, nothing ever will be by this incarnation. */
+  | { readonly kind: 'fenced' }
+  /** Nothing was written, because of what the batch holds (SQLSTATE class 22, 23, 54): bisect. */
+  | { readonly kind: 'rejected'; readonly sqlState: string; readonly message: string }
+  /** Nothing was written (40001, 40P01, 55P03): repeat the same batch. */
+  | { readonly kind: 'repeat'; readonly sqlState: string }
+  /** The answer was lost: it may be written, or may still become so until `settle` has returned. */
+  | { readonly kind: 'unknown'; readonly message: string };
+
+/** A run as stored: the newest usable snapshot and the rows after it. */
+export interface StoredRun extends RunKey {
+  readonly header: RunHeader;
+  readonly snapshot: { readonly seq: number; readonly data: Uint8Array } | null;
+  /** Ascending by seq, without a gap, from snapshot.seq + 1 or 1. */
+  readonly rows: readonly { readonly seq: number; readonly atUs: number; readonly entries: Uint8Array }[];
+}
+
+/** An earlier start under an idempotency key. */
+export interface ExistingStart {
+  readonly runId: string;
+  readonly version: number;
+  readonly fingerprint: Uint8Array;
+}
+
+/** Journal, headers and start keys. Calls may throw DuctorError database_unavailable, except where an outcome says it. */
+export interface RunStore {
+  /** Appends all ticks of a batch in one statement behind the fence. A run is in at most one batch in flight. */
+  commit(nodeId: string, ticks: readonly TickWrite[]): Promise<CommitOutcome>;
+  /**
+   * After an unknown outcome: waits, on a new connection, until the lost transaction has ended one way or the other.
+   * False: this node is fenced.
+   */
+  settle(nodeId: string): Promise<boolean>;
+  /** The runs that exist, in any order. */
+  load(keys: readonly RunKey[]): Promise<readonly StoredRun[]>;
+  /** Runs of these shards that are active, after this run id, in run id order, at most `limit`. */
+  listActive(shards: readonly number[], afterRunId: string, limit: number): Promise<readonly RunKey[]>;
+  /** Runs of these shards that are not active and have wakeAtUs <= horizonUs, by wakeAtUs, at most `limit`. */
+  listDue(
+    shards: readonly number[],
+    horizonUs: number,
+    limit: number,
+  ): Promise<readonly (RunKey & { readonly wakeAtUs: number })[]>;
+  /** The runs that hold these keys; absent where there is none (any more). */
+  findStarts(
+    keys: readonly { readonly tenantId: string; readonly familySlug: string; readonly key: string }[],
+  ): Promise<readonly (ExistingStart | undefined)[]>;
+}
+
+/** A message to a run that may be owned elsewhere; kept until the commit that consumes it. */
+export interface InboxMessage extends RunKey {
+  /** Ascending; order of arrival. */
+  readonly id: number;
+  readonly kind: 'cancel' | 'result';
+  /** An input to the machine, encoded by workflow/journal. */
+  readonly body: Uint8Array;
+}
+
+/** The mailbox. */
+export interface InboxStore {
+  /** Puts messages in the boxes of open runs, in one transaction. One answer each: false when the run is closed or unknown. */
+  send(messages: readonly Omit<InboxMessage, 'id'>[]): Promise<readonly boolean[]>;
+  /** All messages of these shards in id order, at most `limit`, beyond the ids given. */
+  read(shards: readonly number[], limit: number): Promise<readonly InboxMessage[]>;
+}
+
+/** A node as the cluster sees it. */
+export interface ClusterNode {
+  readonly nodeId: string;
+  readonly address: string;
+  /** Its lease has not run out by database time and it is not fenced. */
+  readonly live: boolean;
+  /** Its liveness session is open: a process that was killed loses it within moments, long before its lease. */
+  readonly sessionOpen: boolean;
+  /** Shards it owns. */
+  readonly shards: readonly number[];
+}
+
+/** What a heartbeat learns. */
+export interface ClusterView {
+  /** Database time at the heartbeat, microseconds since 1970. */
+  readonly nowUs: number;
+  /** This node is fenced, or its row is gone. */
+  readonly fenced: boolean;
+  /** All nodes that own shards or are live, this one included. */
+  readonly nodes: readonly ClusterNode[];
+  /** Shards that no node owns. */
+  readonly unowned: readonly number[];
+  /** Shards of this node with waiting inbox messages. */
+  readonly inboxShards: readonly number[];
+}
+
+/** Membership, leases and shard ownership (docs: engine fencing). All times are the database's. */
+export interface ClusterStore {
+  /** Makes the node's rows with a fresh lease. */
+  register(node: { readonly nodeId: string; readonly address: string; readonly leaseMs: number }): Promise<void>;
+  /** Renews the lease and looks around, in one statement. */
+  heartbeat(nodeId: string, leaseMs: number): Promise<ClusterView>;
+  /** Takes unowned shards, as many as are still unowned. Returns those it got. */
+  claim(nodeId: string, shards: readonly number[]): Promise<readonly number[]>;
+  /**
+   * Fences a node whose lease ran out or whose session is gone, waiting for its commits in flight, then moves these of
+   * its shards to the taker. Returns the shards moved; none when the node turned out to be alive.
+   */
+  takeOver(takerId: string, deadNodeId: string, shards: readonly number[]): Promise<readonly number[]>;
+  /** Gives shards of this node, whose lane is drained, to a live node. */
+  handOver(nodeId: string, toNodeId: string, shards: readonly number[]): Promise<void>;
+  /** Ends this incarnation: shards become unowned, its rows go. The lane must be drained. */
+  leave(nodeId: string): Promise<void>;
+}
+
+/** Compiled definitions. */
+export interface PlanSource {
+  /** From memory only. */
+  peek(tenantId: string, familySlug: string, version: number): Plan | undefined;
+  /** Loads and compiles; undefined when there is no such version. */
+  load(tenantId: string, familySlug: string, version: number): Promise<Plan | undefined>;
+}
+
+/** Names an attempt. */
+export interface AttemptRef extends RunKey {
+  readonly path: string;
+  readonly attempt: number;
+}
+
+/** A step body to run. */
+export interface Task extends AttemptRef {
+  readonly familySlug: string;
+  readonly version: number;
+  readonly handler: string;
+  readonly queue: string;
+  readonly input: Value;
+  readonly idempotencyKey: string;
+  readonly timeoutMs: number;
+}
+
+/** An attempt to stop. */
+export interface AbortOrder extends AttemptRef {
+  readonly reason: 'cancelled' | 'timed_out' | 'superseded';
+}
+
+/** Carries tasks to workers. Memory only: whatever it forgets, the coordinator dispatches again. */
+export interface Invoker {
+  /** Queues tasks for workers. An attempt that is queued or out already is not queued twice. */
+  dispatch(tasks: readonly Task[]): void;
+  /** Takes attempts off the queue, or tells their worker to stop. Returns those that no worker ever got. */
+  abort(orders: readonly AbortOrder[]): readonly AttemptRef[];
+  /** Forgets everything queued for runs of these shards; what is out with workers stays out. */
+  dropShards(shards: readonly number[]): void;
+}
+
+/** Wake-ups between nodes; losing one costs latency, never correctness. */
+export interface Bus {
+  /** Says something to all nodes, this one included where it listens. */
+  publish(topic: BusTopic, body: string): void;
+  /** Hears what is said from now on. Returns how to stop. */
+  subscribe(topic: BusTopic, listener: (body: string) => void): () => void;
+}
+
+/** Topics: inbox (body: shard number), runs (body: comma-separated ids of runs that changed publicly), cluster (body: empty). */
+export type BusTopic = 'inbox' | 'runs' | 'cluster';

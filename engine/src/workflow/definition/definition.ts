@@ -1,0 +1,47 @@
+/** A workflow definition as users write it: plain JSON with the field names of the contract. */
+
+/** A JSON value. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+/** How failed attempts are tried again; absent fields take the documented defaults. */
+export interface RetryDefinition {
+  readonly max_attempts?: number;
+  readonly initial_interval?: string;
+  readonly backoff?: number;
+  readonly max_interval?: string;
+  readonly jitter?: number;
+  readonly non_retryable?: readonly string[];
+}
+
+/** One step. */
+export interface StepDefinition {
+  readonly ref: string;
+  /** STEP_TYPE_CALLBACK and so on. */
+  readonly type: string;
+  readonly title?: string;
+  readonly args?: { readonly [key: string]: Json };
+  readonly input?: Json;
+  readonly retry?: RetryDefinition;
+  readonly timeout?: string;
+  readonly cancel_timeout?: string;
+  readonly queue?: string;
+}
+
+/** One edge. */
+export interface EdgeDefinition {
+  readonly source_ref: string;
+  readonly target_ref: string;
+  /** EDGE_TYPE_SUCCESS and so on. */
+  readonly type: string;
+  readonly condition?: string;
+}
+
+/** A whole definition. */
+export interface Definition {
+  readonly family_slug: string;
+  readonly title?: string;
+  readonly steps: readonly StepDefinition[];
+  readonly edges?: readonly EdgeDefinition[];
+  readonly output?: Json;
+  readonly input_schema?: { readonly [key: string]: Json };
+}

@@ -1,0 +1,75 @@
+/** What goes into the machine (facts from outside) and what comes out of it. */
+import type { Entry } from './entries.js';
+import type { RunState } from './state.js';
+import type { Value } from './value.js';
+
+/** How an attempt ended, as its worker says. */
+export type AttemptOutcome =
+  | { readonly kind: 'completed'; readonly output: Value }
+  | {
+      readonly kind: 'failed';
+      readonly code: string;
+      readonly message: string;
+      readonly stack: string;
+      /** The body said that another attempt is useless. */
+      readonly nonRetryable: boolean;
+      /** Earliest next attempt in ms from now; null: by the policy. */
+      readonly retryAfterMs: number | null;
+    }
+  | { readonly kind: 'cancelled' };
+
+/** A fact from outside. Applying one twice equals applying it once (M1). */
+export type RunInput =
+  | {
+      readonly kind: 'start';
+      readonly input: Value;
+      readonly attributes: Readonly<Record<string, string>>;
+    }
+  | { readonly kind: 'result'; readonly path: string; readonly attempt: number; readonly outcome: AttemptOutcome }
+  /** The attempt has been on this worker since startedAtUs. */
+  | {
+      readonly kind: 'running';
+      readonly path: string;
+      readonly attempt: number;
+      readonly worker: string;
+      readonly startedAtUs: number;
+    }
+  /** The worker of the attempt is gone for good. */
+  | { readonly kind: 'lost'; readonly path: string; readonly attempt: number }
+  /** Time has passed: everything due at nowUs happens. */
+  | { readonly kind: 'wake' }
+  | { readonly kind: 'cancel'; readonly reason: string; readonly requestedBy: string }
+  | { readonly kind: 'park'; readonly code: string; readonly message: string }
+  | { readonly kind: 'resume' };
+
+/** What the shell does after the commit. All of it is derivable from the state, so a crash loses nothing. */
+export type Command =
+  | { readonly kind: 'dispatch'; readonly path: string; readonly attempt: number }
+  | {
+      readonly kind: 'abort';
+      readonly path: string;
+      readonly attempt: number;
+      readonly reason: 'cancelled' | 'timed_out' | 'superseded';
+    };
+
+/** Everything that varies, as an argument. */
+export interface MachineContext {
+  /** Estimated database time less its error bound, microseconds since 1970: what is due at it is surely due. */
+  readonly nowUs: number;
+  /** Seed of this tick's random choices (retry jitter), 32 bits. */
+  readonly seed: number;
+  /** A new id. */
+  readonly newId: () => string;
+}
+
+/** Whether an input changed anything. */
+export type Disposition = 'applied' | 'ignored';
+
+/** Result of a tick. `entries` empty: nothing changed, nothing is to be written, `state` is the one given. */
+export interface Advance {
+  readonly state: RunState;
+  readonly entries: readonly Entry[];
+  readonly commands: readonly Command[];
+  /** One per input, in order. */
+  readonly dispositions: readonly Disposition[];
+}

@@ -1,0 +1,22 @@
+/** Values of a run: bytes end to end, parsed only where an expression reads them. */
+
+/** Bytes and how they are encoded. */
+export interface Value {
+  readonly data: Uint8Array;
+  /** "json" (UTF-8 JSON, the only one expressions read) or a codec's name. */
+  readonly encoding: string;
+}
+
+/** A value by copy, or by where it already stands in the run, so that the journal holds each value once. */
+export type ValueSource =
+  | { readonly kind: 'value'; readonly value: Value }
+  | { readonly kind: 'runInput' }
+  | { readonly kind: 'stepOutput'; readonly path: string };
+
+/** JSON null. */
+export const NULL_VALUE: Value = { data: new Uint8Array([0x6e, 0x75, 0x6c, 0x6c]), encoding: 'json' };
+
+/** A JSON value as bytes. The caller has checked that it is plain JSON. */
+export function jsonValue(json: unknown): Value {
+  return { data: Buffer.from(JSON.stringify(json ?? null), 'utf8'), encoding: 'json' };
+}
