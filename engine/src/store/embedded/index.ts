@@ -1,0 +1,2 @@
+/** The embedded PostgreSQL: binaries from npm, a launcher of our own. */
+export { startEmbeddedPostgres, type EmbeddedOptions, type EmbeddedPostgres } from './start.js';
