@@ -1,0 +1,64 @@
+/** Declares a workflow in code. */
+import { z } from 'zod';
+import { type Handlers, type WorkflowBuilder, DefinitionCollector } from './builder.js';
+import { DefinitionError } from './definition-error.js';
+import type { DefinitionJson } from './definition-json.js';
+import type { Jsonify } from './jsonify.js';
+import type { Resolved } from './template.js';
+
+/** A workflow: its definition and the bodies of its steps. In is what a caller passes, Out what a run answers. */
+export interface Workflow<In = unknown, Out = unknown> {
+  readonly slug: string;
+  /** What is published. */
+  readonly definition: DefinitionJson;
+  /** Bodies by handler name. */
+  readonly handlers: Handlers;
+  /** Checks and completes an input before it is sent. Throws ZodError. */
+  parseInput(input: In): unknown;
+  /** Carries the output type; never present. */
+  readonly output?: Out;
+}
+
+/** What defineWorkflow takes. */
+export interface WorkflowOptions<S extends z.ZodType, Output> {
+  /** Name, unique in the tenant: lower case letters, digits and hyphens. */
+  readonly slug: string;
+  /** For people. */
+  readonly title?: string;
+  /** Schema of the input. What it puts out must survive JSON. */
+  readonly input: S;
+  /** Declares the steps, once, at definition time; returns what a run answers. */
+  build(w: WorkflowBuilder<Jsonify<z.output<S>>>): Output;
+}
+
+/**
+ * Declares a workflow. `build` runs once, here: there is no replay of user code, so no determinism rule to break, and
+ * step bodies are ordinary async functions.
+ *
+ * Throws DefinitionError for what can be seen without the engine; everything else is said when it is published.
+ */
+export function defineWorkflow<S extends z.ZodType, Output>(
+  options: WorkflowOptions<S, Output>,
+): Workflow<z.input<S>, Resolved<Output>> {
+  const collector = new DefinitionCollector<Jsonify<z.output<S>>>();
+  const output = options.build(collector);
+  const { definition, handlers } = collector.finish(
+    options.slug,
+    options.title,
+    output,
+    jsonSchema(options.slug, options.input),
+  );
+  return { slug: options.slug, definition, handlers, parseInput: (input) => options.input.parse(input) };
+}
+
+function jsonSchema(slug: string, schema: z.ZodType): { [key: string]: unknown } {
+  try {
+    const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io: 'output' });
+    return rest;
+  } catch (error) {
+    throw new DefinitionError(
+      `the input schema of ${slug} has no JSON form (${error instanceof Error ? error.message : String(error)})`,
+      'use types that JSON has, such as z.iso.datetime() instead of z.date()',
+    );
+  }
+}

@@ -1,0 +1,32 @@
+/** What a step body is given beside its input. */
+
+/** Writes lines about a run; fields are added to run, step and attempt. */
+export interface StepLogger {
+  debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  info(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  error(message: string, fields?: Readonly<Record<string, unknown>>): void;
+}
+
+/** Context of one attempt of a step. */
+export interface StepContext {
+  /** Aborts when the run is cancelled, the attempt timed out or the worker must stop. Pass it to fetch and friends. */
+  readonly signal: AbortSignal;
+  readonly runId: string;
+  readonly workflow: string;
+  readonly version: number;
+  /** Address of the step in its definition. */
+  readonly path: string;
+  /** 1 for the first attempt. */
+  readonly attempt: number;
+  /** The same for all attempts of this step in this run: hand it to services that deduplicate. */
+  readonly idempotencyKey: string;
+  /** When this attempt must have ended, by this machine's clock. */
+  readonly deadline: Date;
+  readonly log: StepLogger;
+  /** Says that the body still lives. */
+  heartbeat(progress?: unknown): void;
+}
+
+/** A step body: an ordinary async function. Whatever it throws is a failed attempt; see NonRetryableError and RetryAfterError. */
+export type StepBody<In, Out> = (input: In, context: StepContext) => Out | Promise<Out>;
