@@ -46,8 +46,8 @@ export interface WorkRequest {
   inventory:
     | WorkerInventory
     | undefined;
-  /** Answer to revoke: credits given back, at most as many as asked for. */
-  revoked: number;
+  /** Asks for up to so many unused credits back, to give them to the stream of another node; answered by revoked. */
+  revoke: number;
   /** The worker stops taking tasks; it still sends results. */
   draining: boolean;
   /** Answers a ping, by its number. */
@@ -81,7 +81,15 @@ export interface WorkflowRegistration {
 
 export interface WorkerInventory {
   /** Tasks that run now, and results that wait for their acknowledgement. */
-  tokens: Buffer[];
+  holds: TaskHold[];
+}
+
+/** An attempt a worker holds. */
+export interface TaskHold {
+  runId: string;
+  path: string;
+  attempt: number;
+  token: Buffer;
 }
 
 export interface TaskResult {
@@ -125,9 +133,11 @@ export interface WorkResponse {
   tasks: Task[];
   acks: ResultAck[];
   aborts: TaskAbort[];
-  /** Give back up to so many unused credits. */
-  revoke: number;
-  /** Say what you hold of these shards; answered by WorkRequest.inventory. */
+  /** Answer to revoke: so many unused credits are taken back; 0 when all of them are in use. */
+  revoked?:
+    | number
+    | undefined;
+  /** Say what you hold; answered by WorkRequest.inventory. */
   inventoryRequest: boolean;
   /** The node is going away: send results elsewhere after this stream ends. */
   draining: boolean;
@@ -197,7 +207,7 @@ function createBaseWorkRequest(): WorkRequest {
     credits: 0,
     heartbeats: [],
     inventory: undefined,
-    revoked: 0,
+    revoke: 0,
     draining: false,
     pong: 0n,
   };
@@ -220,8 +230,8 @@ export const WorkRequest: MessageFns<WorkRequest> = {
     if (message.inventory !== undefined) {
       WorkerInventory.encode(message.inventory, writer.uint32(42).fork()).join();
     }
-    if (message.revoked !== 0) {
-      writer.uint32(48).uint32(message.revoked);
+    if (message.revoke !== 0) {
+      writer.uint32(48).uint32(message.revoke);
     }
     if (message.draining !== false) {
       writer.uint32(56).bool(message.draining);
@@ -293,7 +303,7 @@ export const WorkRequest: MessageFns<WorkRequest> = {
               break;
             }
 
-            message.revoked = reader.uint32();
+            message.revoke = reader.uint32();
             continue;
           }
           case 7: {
@@ -338,7 +348,7 @@ export const WorkRequest: MessageFns<WorkRequest> = {
     message.inventory = (object.inventory !== undefined && object.inventory !== null)
       ? WorkerInventory.fromPartial(object.inventory)
       : undefined;
-    message.revoked = object.revoked ?? 0;
+    message.revoke = object.revoke ?? 0;
     message.draining = object.draining ?? false;
     message.pong = (object.pong !== undefined && object.pong !== null) ? BigInt(object.pong) : 0n;
     return message;
@@ -556,13 +566,13 @@ export const WorkflowRegistration: MessageFns<WorkflowRegistration> = {
 };
 
 function createBaseWorkerInventory(): WorkerInventory {
-  return { tokens: [] };
+  return { holds: [] };
 }
 
 export const WorkerInventory: MessageFns<WorkerInventory> = {
   encode(message: WorkerInventory, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    for (const v of message.tokens) {
-      writer.uint32(10).bytes(v!);
+    for (const v of message.holds) {
+      TaskHold.encode(v!, writer.uint32(10).fork()).join();
     }
     return writer;
   },
@@ -585,7 +595,7 @@ export const WorkerInventory: MessageFns<WorkerInventory> = {
               break;
             }
 
-            message.tokens.push(Buffer.from(reader.bytes()));
+            message.holds.push(TaskHold.decode(reader, reader.uint32()));
             continue;
           }
         }
@@ -605,7 +615,98 @@ export const WorkerInventory: MessageFns<WorkerInventory> = {
   },
   fromPartial<I extends Exact<DeepPartial<WorkerInventory>, I>>(object: I): WorkerInventory {
     const message = createBaseWorkerInventory();
-    message.tokens = object.tokens?.map((e) => e) || [];
+    message.holds = object.holds?.map((e) => TaskHold.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseTaskHold(): TaskHold {
+  return { runId: "", path: "", attempt: 0, token: Buffer.alloc(0) };
+}
+
+export const TaskHold: MessageFns<TaskHold> = {
+  encode(message: TaskHold, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.runId !== "") {
+      writer.uint32(10).string(message.runId);
+    }
+    if (message.path !== "") {
+      writer.uint32(18).string(message.path);
+    }
+    if (message.attempt !== 0) {
+      writer.uint32(24).uint32(message.attempt);
+    }
+    if (message.token.length !== 0) {
+      writer.uint32(34).bytes(message.token);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TaskHold {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTaskHold();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.attempt = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.token = Buffer.from(reader.bytes());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<TaskHold>, I>>(base?: I): TaskHold {
+    return TaskHold.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<TaskHold>, I>>(object: I): TaskHold {
+    const message = createBaseTaskHold();
+    message.runId = object.runId ?? "";
+    message.path = object.path ?? "";
+    message.attempt = object.attempt ?? 0;
+    message.token = object.token ?? Buffer.alloc(0);
     return message;
   },
 };
@@ -1028,7 +1129,7 @@ function createBaseWorkResponse(): WorkResponse {
     tasks: [],
     acks: [],
     aborts: [],
-    revoke: 0,
+    revoked: undefined,
     inventoryRequest: false,
     draining: false,
     ping: 0n,
@@ -1049,8 +1150,8 @@ export const WorkResponse: MessageFns<WorkResponse> = {
     for (const v of message.aborts) {
       TaskAbort.encode(v!, writer.uint32(34).fork()).join();
     }
-    if (message.revoke !== 0) {
-      writer.uint32(40).uint32(message.revoke);
+    if (message.revoked !== undefined) {
+      writer.uint32(40).uint32(message.revoked);
     }
     if (message.inventoryRequest !== false) {
       writer.uint32(48).bool(message.inventoryRequest);
@@ -1117,7 +1218,7 @@ export const WorkResponse: MessageFns<WorkResponse> = {
               break;
             }
 
-            message.revoke = reader.uint32();
+            message.revoked = reader.uint32();
             continue;
           }
           case 6: {
@@ -1167,7 +1268,7 @@ export const WorkResponse: MessageFns<WorkResponse> = {
     message.tasks = object.tasks?.map((e) => Task.fromPartial(e)) || [];
     message.acks = object.acks?.map((e) => ResultAck.fromPartial(e)) || [];
     message.aborts = object.aborts?.map((e) => TaskAbort.fromPartial(e)) || [];
-    message.revoke = object.revoke ?? 0;
+    message.revoked = object.revoked ?? undefined;
     message.inventoryRequest = object.inventoryRequest ?? false;
     message.draining = object.draining ?? false;
     message.ping = (object.ping !== undefined && object.ping !== null) ? BigInt(object.ping) : 0n;
