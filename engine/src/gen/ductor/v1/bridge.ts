@@ -123,7 +123,7 @@ export interface TaskHeartbeat {
   path: string;
   attempt: number;
   token: Buffer;
-  /** Progress the body reported; handed to the next attempt. */
+  /** Progress the body reported. Kept by the engine only to show that the attempt is alive; last_progress is not set yet. */
   progress: Payload | undefined;
 }
 
@@ -143,6 +143,11 @@ export interface WorkResponse {
   draining: boolean;
   /** Sent through the dispatch path; the worker answers pong. */
   ping: bigint;
+  /**
+   * So many tasks wait on this node for the worker, and the stream has no credit left: move credits here if another
+   * stream does not use its own. Sent once for each time the credits run out.
+   */
+  wanted: number;
 }
 
 export interface WorkerWelcome {
@@ -181,7 +186,7 @@ export interface Task {
   idempotencyKey: string;
   /** Longest run time, in ms from receipt. */
   timeoutMs: number;
-  /** Progress that the last attempt reported. */
+  /** Progress that the last attempt reported; absent in this version. */
   lastProgress: Payload | undefined;
 }
 
@@ -1133,6 +1138,7 @@ function createBaseWorkResponse(): WorkResponse {
     inventoryRequest: false,
     draining: false,
     ping: 0n,
+    wanted: 0,
   };
 }
 
@@ -1164,6 +1170,9 @@ export const WorkResponse: MessageFns<WorkResponse> = {
         throw new globalThis.Error("value provided for field message.ping of type uint64 too large");
       }
       writer.uint32(64).uint64(message.ping);
+    }
+    if (message.wanted !== 0) {
+      writer.uint32(72).uint32(message.wanted);
     }
     return writer;
   },
@@ -1245,6 +1254,14 @@ export const WorkResponse: MessageFns<WorkResponse> = {
             message.ping = reader.uint64() as bigint;
             continue;
           }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.wanted = reader.uint32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1272,6 +1289,7 @@ export const WorkResponse: MessageFns<WorkResponse> = {
     message.inventoryRequest = object.inventoryRequest ?? false;
     message.draining = object.draining ?? false;
     message.ping = (object.ping !== undefined && object.ping !== null) ? BigInt(object.ping) : 0n;
+    message.wanted = object.wanted ?? 0;
     return message;
   },
 };

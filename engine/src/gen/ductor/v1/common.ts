@@ -41,6 +41,27 @@ export interface Problem {
   remedy: string;
 }
 
+/**
+ * An answer that is not a success. In gRPC it travels in the trailing metadata ductor-error-bin, beside the status and
+ * its google.rpc details; in REST it is the member "error".
+ */
+export interface Error {
+  /** Code from the error catalogue; the same at every door. */
+  code: string;
+  /** Name of the gRPC status the code travels with: NOT_FOUND. */
+  status: string;
+  /** Names the field, the value seen and what is wrong. */
+  message: string;
+  /** Everything that is wrong, when it is more than the message says. */
+  details: Problem[];
+  /** Whether the same call may succeed later without a change. */
+  retryable: boolean;
+  /** Earliest sensible retry, from now: "1500ms". Empty: the caller's own backoff. */
+  retryAfter: string;
+  /** What to do. */
+  remedy: string;
+}
+
 /** Why a step, run or item of a batch failed. */
 export interface Failure {
   /** Code from the error catalogue, or the name a step body gave its error. */
@@ -288,6 +309,133 @@ export const Problem: MessageFns<Problem> = {
     message.path = object.path ?? "";
     message.value = object.value ?? "";
     message.problem = object.problem ?? "";
+    message.remedy = object.remedy ?? "";
+    return message;
+  },
+};
+
+function createBaseError(): Error {
+  return { code: "", status: "", message: "", details: [], retryable: false, retryAfter: "", remedy: "" };
+}
+
+export const Error: MessageFns<Error> = {
+  encode(message: Error, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.code !== "") {
+      writer.uint32(10).string(message.code);
+    }
+    if (message.status !== "") {
+      writer.uint32(18).string(message.status);
+    }
+    if (message.message !== "") {
+      writer.uint32(26).string(message.message);
+    }
+    for (const v of message.details) {
+      Problem.encode(v!, writer.uint32(34).fork()).join();
+    }
+    if (message.retryable !== false) {
+      writer.uint32(40).bool(message.retryable);
+    }
+    if (message.retryAfter !== "") {
+      writer.uint32(50).string(message.retryAfter);
+    }
+    if (message.remedy !== "") {
+      writer.uint32(58).string(message.remedy);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Error {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseError();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.code = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.status = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.message = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.details.push(Problem.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.retryable = reader.bool();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.retryAfter = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.remedy = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<Error>, I>>(base?: I): Error {
+    return Error.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<Error>, I>>(object: I): Error {
+    const message = createBaseError();
+    message.code = object.code ?? "";
+    message.status = object.status ?? "";
+    message.message = object.message ?? "";
+    message.details = object.details?.map((e) => Problem.fromPartial(e)) || [];
+    message.retryable = object.retryable ?? false;
+    message.retryAfter = object.retryAfter ?? "";
     message.remedy = object.remedy ?? "";
     return message;
   },
