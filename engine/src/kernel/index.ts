@@ -1,5 +1,7 @@
 /** The kernel: time, randomness, ids, durations, errors. No domain. */
+export { canonicalDigest, canonicalJson } from './canonical-json.js';
 export { type Clock, type Timer } from './clock.js';
+export { formatDurationMs, parseDurationMs } from './duration.js';
 export {
   ERROR_CATALOGUE,
   RETIRED_CODES,
@@ -10,5 +12,6 @@ export {
 export { DuctorError, impossible, type DuctorErrorOptions, type Problem } from './errors/ductor-error.js';
 export { SHARD_COUNT, isUuid, shardOf, uuidV7 } from './ids.js';
 export { type Random, seededRandom, unitInterval } from './random.js';
+export { parseTimestampUs } from './rfc3339.js';
 export { sleep, systemClock, type SystemClock, type SystemClockOptions } from './system-clock.js';
 export { systemRandom } from './system-random.js';
