@@ -35,7 +35,13 @@ export interface StartKey {
   readonly fingerprint: Uint8Array;
 }
 
-/** One run's part of a batch. */
+/**
+ * One run's part of a batch. Two forms:
+ * - A tick: `entries` is not empty; journal row `seq` is appended and all else is done with it or not at all.
+ * - A consumption: `entries` has length 0; no journal row, `seq` says nothing, header, snapshot and startKey are null.
+ *   Only `consumed` is deleted, behind the same fence; its outcome is always 'written', also when a row was gone
+ *   already or the run does not exist. It exists because messages the machine ignored have to leave the mailbox too.
+ */
 export interface TickWrite extends RunKey {
   /** Journal row to append; 1 starts the run and inserts `header`. */
   readonly seq: number;
@@ -205,6 +211,12 @@ export interface Invoker {
   abort(orders: readonly AbortOrder[]): readonly AttemptRef[];
   /** Forgets everything queued for runs of these shards; what is out with workers stays out. */
   dropShards(shards: readonly number[]): void;
+  /**
+   * Asks every connected worker what it holds and returns whom it asked; each answers by Coordinator.workerConnected.
+   * Called after a takeover, so that attempts that are already out are not sent twice. Absent: nobody can be asked, and
+   * nothing is waited for.
+   */
+  inventory?(): readonly string[];
 }
 
 /** Wake-ups between nodes; losing one costs latency, never correctness. */
