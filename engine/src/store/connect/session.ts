@@ -1,0 +1,51 @@
+/** Settings of a session, sent as one statement right after it is connected. */
+
+/** A setting and its value. */
+type Settings = Readonly<Record<string, string>>;
+
+/** Every session: a client that is gone is noticed within seconds, so that its locks do not stay. */
+const COMMON: Settings = {
+  client_connection_check_interval: '2s',
+  tcp_keepalives_idle: '2',
+  tcp_keepalives_interval: '2',
+  tcp_keepalives_count: '3',
+};
+
+/** Pooled sessions: a query that runs longer is a fault. */
+const POOLED: Settings = { ...COMMON, statement_timeout: '30s', idle_in_transaction_session_timeout: '10s' };
+
+/**
+ * Commit lanes: a stopped process holds locks for at most a second. Plans must not depend on how full the tables were
+ * when they were cached: joins of batches with tables go through indexes, always.
+ */
+const LANE: Settings = {
+  ...COMMON,
+  statement_timeout: '5s',
+  idle_in_transaction_session_timeout: '1s',
+  enable_seqscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  jit: 'off',
+};
+
+/** Listeners and other dedicated sessions: idle for hours, statements short. */
+const DEDICATED: Settings = { ...COMMON, statement_timeout: '30s' };
+
+/** Kinds of sessions. */
+export type SessionKind = 'pooled' | 'lane' | 'dedicated';
+
+const BY_KIND: Readonly<Record<SessionKind, Settings>> = { pooled: POOLED, lane: LANE, dedicated: DEDICATED };
+
+/** The statement that sets a session up. */
+export function sessionSetup(kind: SessionKind): string {
+  return Object.entries(BY_KIND[kind])
+    .map(([name, value]) => `set ${name} = '${value}'`)
+    .join('; ');
+}
+
+/** Longest time the client waits for an answer, ms: longer than the server's own limit, for a connection gone silent. */
+export const ANSWER_TIMEOUT_MS: Readonly<Record<SessionKind, number>> = {
+  pooled: 35_000,
+  lane: 8_000,
+  dedicated: 35_000,
+};

@@ -1,0 +1,4 @@
+/** The store: the embedded PostgreSQL, sessions and transactions, migrations, batches. Tables belong to the rooms. */
+export * from './connect/index.js';
+export * from './embedded/index.js';
+export * from './migrate/index.js';
