@@ -40,6 +40,8 @@ export type Entry =
   | { readonly kind: 'cancel_requested'; readonly reason: string; readonly requestedBy: string }
   | { readonly kind: 'run_parked'; readonly code: string; readonly message: string }
   | { readonly kind: 'run_resumed' }
+  /** Nothing handles this failure: no more steps start, and the run closes as FAILED once its open attempts ended. */
+  | { readonly kind: 'run_failing'; readonly error: RunFailure }
   | {
       readonly kind: 'run_closed';
       readonly status: 'COMPLETED' | 'FAILED' | 'CANCELLED';

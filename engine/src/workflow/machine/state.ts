@@ -65,6 +65,18 @@ export interface StepState {
   readonly lostInARow: number;
 }
 
+/** All steps that are no longer PENDING, by path in order of their first entry, with sums kept as steps change. */
+export interface StepTable extends ReadonlyMap<string, StepState> {
+  /** Steps that are SCHEDULED, RUNNING or CANCELLING. */
+  readonly active: number;
+  /** Steps that are BACKOFF or WAITING. */
+  readonly waiting: number;
+  /** Least dueAtUs of all steps; null when time changes none. */
+  readonly nextDueUs: number | null;
+  /** Estimate of the memory all steps take, in bytes. */
+  readonly bytes: number;
+}
+
 /** State of a run after `seq` rows of its journal. */
 export interface RunState {
   readonly tenantId: string;
@@ -82,8 +94,9 @@ export interface RunState {
   readonly attributes: Readonly<Record<string, string>>;
   /** Set when COMPLETED. */
   readonly output: ValueSource | null;
+  /** Set when FAILED, and before that while a run that is failing waits for its open attempts to end. */
   readonly error: RunFailure | null;
   readonly cancel: { readonly reason: string; readonly requestedBy: string } | null;
   readonly parked: { readonly code: string; readonly message: string } | null;
-  readonly steps: ReadonlyMap<string, StepState>;
+  readonly steps: StepTable;
 }

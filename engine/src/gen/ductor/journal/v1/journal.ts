@@ -120,6 +120,11 @@ export interface RunParked {
 export interface RunResumed {
 }
 
+/** Nothing handles this failure: no more steps start, and the run closes once its open attempts ended. */
+export interface RunFailing {
+  error: StoredError | undefined;
+}
+
 export interface RunClosed {
   /** Name of the final state: COMPLETED, FAILED, CANCELLED. */
   state: string;
@@ -143,6 +148,7 @@ export interface Entry {
     | { $case: "runParked"; value: RunParked }
     | { $case: "runResumed"; value: RunResumed }
     | { $case: "runClosed"; value: RunClosed }
+    | { $case: "runFailing"; value: RunFailing }
     | undefined;
 }
 
@@ -186,6 +192,29 @@ export interface SnapshotStep {
   dueAtUs: bigint;
   worker: string;
   lostInARow: number;
+}
+
+/** Body of a mailbox row: an input to the run. */
+export interface InboxBody {
+  body: { $case: "cancel"; value: CancelRequested } | { $case: "result"; value: AttemptResult } | undefined;
+}
+
+/** How an attempt ended. */
+export interface AttemptResult {
+  path: string;
+  attempt: number;
+  outcome: { $case: "output"; value: StoredValue } | { $case: "error"; value: AttemptError } | //
+  /** The body ended because it was told to stop. */
+  { $case: "cancelled"; value: boolean } | undefined;
+}
+
+export interface AttemptError {
+  code: string;
+  message: string;
+  stack: string;
+  nonRetryable: boolean;
+  /** Earliest next attempt, in ms from when it is applied; absent: by the retry policy. */
+  retryAfterMs?: bigint | undefined;
 }
 
 function createBaseStoredValue(): StoredValue {
@@ -1539,6 +1568,63 @@ export const RunResumed: MessageFns<RunResumed> = {
   },
 };
 
+function createBaseRunFailing(): RunFailing {
+  return { error: undefined };
+}
+
+export const RunFailing: MessageFns<RunFailing> = {
+  encode(message: RunFailing, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.error !== undefined) {
+      StoredError.encode(message.error, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RunFailing {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRunFailing();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.error = StoredError.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<RunFailing>, I>>(base?: I): RunFailing {
+    return RunFailing.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<RunFailing>, I>>(object: I): RunFailing {
+    const message = createBaseRunFailing();
+    message.error = (object.error !== undefined && object.error !== null)
+      ? StoredError.fromPartial(object.error)
+      : undefined;
+    return message;
+  },
+};
+
 function createBaseRunClosed(): RunClosed {
   return { state: "", output: undefined, error: undefined };
 }
@@ -1671,6 +1757,9 @@ export const Entry: MessageFns<Entry> = {
       case "runClosed":
         RunClosed.encode(message.entry.value, writer.uint32(114).fork()).join();
         break;
+      case "runFailing":
+        RunFailing.encode(message.entry.value, writer.uint32(122).fork()).join();
+        break;
     }
     return writer;
   },
@@ -1800,6 +1889,14 @@ export const Entry: MessageFns<Entry> = {
             message.entry = { $case: "runClosed", value: RunClosed.decode(reader, reader.uint32()) };
             continue;
           }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.entry = { $case: "runFailing", value: RunFailing.decode(reader, reader.uint32()) };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1899,6 +1996,12 @@ export const Entry: MessageFns<Entry> = {
       case "runClosed": {
         if (object.entry?.value !== undefined && object.entry?.value !== null) {
           message.entry = { $case: "runClosed", value: RunClosed.fromPartial(object.entry.value) };
+        }
+        break;
+      }
+      case "runFailing": {
+        if (object.entry?.value !== undefined && object.entry?.value !== null) {
+          message.entry = { $case: "runFailing", value: RunFailing.fromPartial(object.entry.value) };
         }
         break;
       }
@@ -2467,6 +2570,317 @@ export const SnapshotStep: MessageFns<SnapshotStep> = {
     message.dueAtUs = (object.dueAtUs !== undefined && object.dueAtUs !== null) ? BigInt(object.dueAtUs) : 0n;
     message.worker = object.worker ?? "";
     message.lostInARow = object.lostInARow ?? 0;
+    return message;
+  },
+};
+
+function createBaseInboxBody(): InboxBody {
+  return { body: undefined };
+}
+
+export const InboxBody: MessageFns<InboxBody> = {
+  encode(message: InboxBody, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    switch (message.body?.$case) {
+      case "cancel":
+        CancelRequested.encode(message.body.value, writer.uint32(10).fork()).join();
+        break;
+      case "result":
+        AttemptResult.encode(message.body.value, writer.uint32(18).fork()).join();
+        break;
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): InboxBody {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseInboxBody();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.body = { $case: "cancel", value: CancelRequested.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.body = { $case: "result", value: AttemptResult.decode(reader, reader.uint32()) };
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<InboxBody>, I>>(base?: I): InboxBody {
+    return InboxBody.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<InboxBody>, I>>(object: I): InboxBody {
+    const message = createBaseInboxBody();
+    switch (object.body?.$case) {
+      case "cancel": {
+        if (object.body?.value !== undefined && object.body?.value !== null) {
+          message.body = { $case: "cancel", value: CancelRequested.fromPartial(object.body.value) };
+        }
+        break;
+      }
+      case "result": {
+        if (object.body?.value !== undefined && object.body?.value !== null) {
+          message.body = { $case: "result", value: AttemptResult.fromPartial(object.body.value) };
+        }
+        break;
+      }
+    }
+    return message;
+  },
+};
+
+function createBaseAttemptResult(): AttemptResult {
+  return { path: "", attempt: 0, outcome: undefined };
+}
+
+export const AttemptResult: MessageFns<AttemptResult> = {
+  encode(message: AttemptResult, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.path !== "") {
+      writer.uint32(10).string(message.path);
+    }
+    if (message.attempt !== 0) {
+      writer.uint32(16).uint32(message.attempt);
+    }
+    switch (message.outcome?.$case) {
+      case "output":
+        StoredValue.encode(message.outcome.value, writer.uint32(26).fork()).join();
+        break;
+      case "error":
+        AttemptError.encode(message.outcome.value, writer.uint32(34).fork()).join();
+        break;
+      case "cancelled":
+        writer.uint32(40).bool(message.outcome.value);
+        break;
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AttemptResult {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAttemptResult();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.attempt = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.outcome = { $case: "output", value: StoredValue.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.outcome = { $case: "error", value: AttemptError.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.outcome = { $case: "cancelled", value: reader.bool() };
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<AttemptResult>, I>>(base?: I): AttemptResult {
+    return AttemptResult.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<AttemptResult>, I>>(object: I): AttemptResult {
+    const message = createBaseAttemptResult();
+    message.path = object.path ?? "";
+    message.attempt = object.attempt ?? 0;
+    switch (object.outcome?.$case) {
+      case "output": {
+        if (object.outcome?.value !== undefined && object.outcome?.value !== null) {
+          message.outcome = { $case: "output", value: StoredValue.fromPartial(object.outcome.value) };
+        }
+        break;
+      }
+      case "error": {
+        if (object.outcome?.value !== undefined && object.outcome?.value !== null) {
+          message.outcome = { $case: "error", value: AttemptError.fromPartial(object.outcome.value) };
+        }
+        break;
+      }
+      case "cancelled": {
+        if (object.outcome?.value !== undefined && object.outcome?.value !== null) {
+          message.outcome = { $case: "cancelled", value: object.outcome.value };
+        }
+        break;
+      }
+    }
+    return message;
+  },
+};
+
+function createBaseAttemptError(): AttemptError {
+  return { code: "", message: "", stack: "", nonRetryable: false, retryAfterMs: undefined };
+}
+
+export const AttemptError: MessageFns<AttemptError> = {
+  encode(message: AttemptError, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.code !== "") {
+      writer.uint32(10).string(message.code);
+    }
+    if (message.message !== "") {
+      writer.uint32(18).string(message.message);
+    }
+    if (message.stack !== "") {
+      writer.uint32(26).string(message.stack);
+    }
+    if (message.nonRetryable !== false) {
+      writer.uint32(32).bool(message.nonRetryable);
+    }
+    if (message.retryAfterMs !== undefined) {
+      if (BigInt.asUintN(64, message.retryAfterMs) !== message.retryAfterMs) {
+        throw new globalThis.Error("value provided for field message.retryAfterMs of type uint64 too large");
+      }
+      writer.uint32(40).uint64(message.retryAfterMs);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AttemptError {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAttemptError();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.code = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.message = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.stack = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.nonRetryable = reader.bool();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.retryAfterMs = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<AttemptError>, I>>(base?: I): AttemptError {
+    return AttemptError.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<AttemptError>, I>>(object: I): AttemptError {
+    const message = createBaseAttemptError();
+    message.code = object.code ?? "";
+    message.message = object.message ?? "";
+    message.stack = object.stack ?? "";
+    message.nonRetryable = object.nonRetryable ?? false;
+    message.retryAfterMs = (object.retryAfterMs !== undefined && object.retryAfterMs !== null)
+      ? BigInt(object.retryAfterMs)
+      : undefined;
     return message;
   },
 };
