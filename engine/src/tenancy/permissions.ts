@@ -1,0 +1,48 @@
+/**
+ * What a key needs for a call: one table, method to scope. Default deny: a method that is not here cannot be served
+ * (the server refuses to start), so that a new method is never open by being forgotten.
+ */
+
+/** What a key may be allowed to do. */
+export type Scope = 'workflow:read' | 'workflow:write' | 'run:read' | 'run:write' | 'bridge:work';
+
+/** Every scope. */
+export const SCOPES: readonly Scope[] = ['workflow:read', 'workflow:write', 'run:read', 'run:write', 'bridge:work'];
+
+/** Served without a key: they say only whether the node lives and what its contract is, which is public anyway. */
+export const PUBLIC = 'public';
+
+/** Full gRPC method name to what it needs. */
+export const PERMISSIONS: Readonly<Record<string, Scope | typeof PUBLIC>> = {
+  '/ductor.v1.BridgeService/Work': 'bridge:work',
+  '/ductor.v1.RunService/AwaitRuns': 'run:read',
+  '/ductor.v1.RunService/CancelRun': 'run:write',
+  '/ductor.v1.RunService/GetRun': 'run:read',
+  '/ductor.v1.RunService/GetRunHistory': 'run:read',
+  '/ductor.v1.RunService/ListRuns': 'run:read',
+  '/ductor.v1.RunService/TriggerRun': 'run:write',
+  '/ductor.v1.RunService/TriggerRuns': 'run:write',
+  '/ductor.v1.RunService/WatchRun': 'run:read',
+  '/ductor.v1.WorkflowService/CreateWorkflow': 'workflow:write',
+  '/ductor.v1.WorkflowService/GetWorkflow': 'workflow:read',
+  '/ductor.v1.WorkflowService/ListWorkflowVersions': 'workflow:read',
+  '/ductor.v1.WorkflowService/ListWorkflows': 'workflow:read',
+  '/ductor.v1.WorkflowService/PublishWorkflow': 'workflow:write',
+  '/ductor.v1.WorkflowService/UpdateWorkflow': 'workflow:write',
+  '/ductor.v1.WorkflowService/ValidateWorkflow': 'workflow:read',
+  '/grpc.health.v1.Health/Check': PUBLIC,
+  '/grpc.health.v1.Health/List': PUBLIC,
+  '/grpc.health.v1.Health/Watch': PUBLIC,
+  '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo': PUBLIC,
+  '/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo': PUBLIC,
+};
+
+/** Whether the text is a scope. */
+export function isScope(text: string): text is Scope {
+  return SCOPES.some((scope) => scope === text);
+}
+
+/** What a method needs; undefined when the table does not know it, which means: nobody may. */
+export function permissionOf(method: string): Scope | typeof PUBLIC | undefined {
+  return Object.hasOwn(PERMISSIONS, method) ? PERMISSIONS[method] : undefined;
+}
