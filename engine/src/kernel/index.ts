@@ -13,5 +13,6 @@ export { DuctorError, impossible, type DuctorErrorOptions, type Problem } from '
 export { SHARD_COUNT, isUuid, shardOf, uuidV7 } from './ids.js';
 export { type Random, seededRandom, unitInterval } from './random.js';
 export { parseTimestampUs } from './rfc3339.js';
+export { clusterSecret, equalBytes, hmacSha256, type ClusterSecret, type PurposeKeys } from './secret.js';
 export { sleep, systemClock, type SystemClock, type SystemClockOptions } from './system-clock.js';
 export { systemRandom } from './system-random.js';
