@@ -4,13 +4,40 @@ import { defineConfig } from 'vitest/config';
 /** Absolute path of a file under the project's root. */
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
+/** Tests that start engines, workers and databases as processes and kill them: one file at a time, after the others. */
+const PROCESS_TESTS = ['test/e2e/**/*.test.ts', 'test/fault/**/*.test.ts'];
+
 export default defineConfig({
   resolve: { alias: { '@ductor/sdk': at('./sdk/src/index.ts'), '@ductor/engine': at('./engine/src/index.ts') } },
   test: {
-    include: ['engine/src/**/*.test.ts', 'sdk/src/**/*.test.ts', 'bridge-example/src/**/*.test.ts', 'test/**/*.test.ts'],
-    exclude: ['**/node_modules/**', '**/dist/**', 'test/fixtures/**'],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
     retry: 0,
+    globalSetup: ['engine/src/store/testing/global-setup.ts'],
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['{engine,sdk,bridge-example}/src/**/*.test.ts', 'test/**/*.test.ts'],
+          exclude: ['**/node_modules/**', '**/dist/**', 'test/fixtures/**', ...PROCESS_TESTS],
+          testTimeout: 30_000,
+          hookTimeout: 60_000,
+          maxWorkers: 2,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'process',
+          include: PROCESS_TESTS,
+          exclude: ['**/node_modules/**', 'test/fixtures/**'],
+          testTimeout: 300_000,
+          hookTimeout: 120_000,
+          fileParallelism: false,
+          maxWorkers: 1,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
   },
 });

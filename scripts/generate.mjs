@@ -1,5 +1,5 @@
 // Turns proto/ into the committed code under */src/gen. `npm run generate` writes it, `npm run generate:check`
-// generates into a temporary folder and fails when the tree holds anything else.
+// generates into a temporary folder and fails when the tree holds anything else. --root DIR: write or check there.
 import {
   copyFileSync,
   existsSync,
@@ -74,9 +74,9 @@ function descriptorsFile() {
 }
 
 /** Generates everything below the given root. */
-function generateInto(root) {
+function generateInto(target) {
   for (const { out, paths, descriptors } of TARGETS) {
-    const folder = join(root, out);
+    const folder = join(target, out);
     mkdirSync(folder, { recursive: true });
     buf([
       'generate',
@@ -116,13 +116,15 @@ function differences(fresh, present) {
   return lines;
 }
 
+const rootAt = process.argv.indexOf('--root');
+const root = rootAt === -1 ? ROOT : process.argv[rootAt + 1];
 const temporary = mkdtempSync(join(tmpdir(), 'ductor-generate-'));
 process.on('exit', () => rmSync(temporary, { recursive: true, force: true }));
 generateInto(temporary);
 
 if (process.argv.includes('--check')) {
   const found = TARGETS.flatMap(({ out }) =>
-    differences(join(temporary, out), join(ROOT, out)).map((line) => `${out}: ${line}`),
+    differences(join(temporary, out), join(root, out)).map((line) => `${out}: ${line}`),
   );
   if (found.length > 0) {
     console.error(
@@ -132,5 +134,5 @@ if (process.argv.includes('--check')) {
   }
   console.log('generated code is what proto/ says');
 } else {
-  for (const { out } of TARGETS) update(join(temporary, out), join(ROOT, out));
+  for (const { out } of TARGETS) update(join(temporary, out), join(root, out));
 }

@@ -29,7 +29,7 @@ function baseCommit() {
   return undefined;
 }
 
-/** Writes proto/ of the commit and the google/api module into a folder that buf can build; false without proto files. */
+/** Writes proto/ of the commit and google/api into a folder that buf can build; false without proto files. */
 function layBase(commit, folder) {
   const listed = git('ls-tree', '-r', '--name-only', '-z', commit, 'proto/') ?? Buffer.alloc(0);
   const paths = listed

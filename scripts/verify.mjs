@@ -1,0 +1,54 @@
+// `npm run verify`: everything CI checks, in one command. With --ci also what needs CI's machine: the store suite on a
+// real PostgreSQL server, and the simulator's 500 seeds. Ends with one line, "N passed, N failed": every test of a
+// vitest run counts as one, and so does every other check. Exits with 1 when something failed.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runCheck, seconds } from './lib/check.mjs';
+import { findPostgres } from './lib/postgres15.mjs';
+import { ROOT } from './lib/tool.mjs';
+
+/** Reads a JSON file of the project. */
+const readJson = (path) => JSON.parse(readFileSync(join(ROOT, path), 'utf8'));
+
+/** The check behind an npm script; `npm test` is the README's own command. */
+function npmCheck(name) {
+  if (name !== 'test') return { name, command: 'npm', args: ['run', '--silent', name] };
+  return { name, command: 'npm', args: ['test', '--silent', '--'], isVitest: true, limitMinutes: 50 };
+}
+
+/** The store suite on a real server; a check that fails when the machine has none. */
+async function storeCheck() {
+  const found = await findPostgres();
+  const name = `store on PostgreSQL ${found ? Math.floor(found.version / 10_000) : '15'}`;
+  if (!found) return { name, command: 'sh', args: ['-c', 'echo "no PostgreSQL server found"; exit 1'] };
+  const env = { DUCTOR_TEST_DATABASE_URL: found.url };
+  return { name, command: 'vitest', args: ['run', 'engine/src/store'], env, isVitest: true };
+}
+
+/** What only CI runs. */
+async function ciChecks() {
+  const checks = [await storeCheck()];
+  if (readJson('package.json').scripts.simulate) {
+    const args = ['run', '--silent', 'simulate', '--', '--seeds', '500'];
+    checks.push({ name: 'simulate 500 seeds', command: 'npm', args, limitMinutes: 20 });
+  }
+  return checks;
+}
+
+const startMs = Date.now();
+const checks = readJson('scripts/verify-steps.json').map(npmCheck);
+if (process.argv.includes('--ci')) checks.push(...(await ciChecks()));
+
+const results = [];
+for (const check of checks) results.push(await runCheck(check));
+
+console.log('\n=== all checks');
+for (const { name, passed, failed, took } of results) {
+  console.log(
+    `${failed === 0 ? 'passed' : 'FAILED'}  ${name.padEnd(24)} ${took.padStart(8)}  ${passed} passed, ${failed} failed`,
+  );
+}
+const passed = results.reduce((sum, each) => sum + each.passed, 0);
+const failed = results.reduce((sum, each) => sum + each.failed, 0);
+console.log(`in ${seconds(startMs)}\n${passed} passed, ${failed} failed`);
+process.exit(failed === 0 ? 0 : 1);
