@@ -11,8 +11,11 @@ export {
 } from './errors/catalogue.js';
 export { DuctorError, impossible, type DuctorErrorOptions, type Problem } from './errors/ductor-error.js';
 export { SHARD_COUNT, isUuid, shardOf, uuidV7 } from './ids.js';
+export { checkJson, MAX_JSON_DEPTH, MAX_JSON_KEYS, MAX_JSON_STRING_BYTES } from './json-limits.js';
 export { type Random, seededRandom, unitInterval } from './random.js';
 export { parseTimestampUs } from './rfc3339.js';
 export { clusterSecret, equalBytes, hmacSha256, type ClusterSecret, type PurposeKeys } from './secret.js';
+export { Secret } from './secret-value.js';
+export { sha256Hex } from './sha256.js';
 export { sleep, systemClock, type SystemClock, type SystemClockOptions } from './system-clock.js';
 export { systemRandom } from './system-random.js';
