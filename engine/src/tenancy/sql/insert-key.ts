@@ -1,0 +1,24 @@
+import type { Queryable } from '../../store/index.js';
+import type { Scope } from '../permissions.js';
+
+/** A key to store. */
+export interface KeyToInsert {
+  readonly tenantId: string;
+  readonly keyId: string;
+  readonly name: string;
+  readonly keyHash: Buffer;
+  readonly scopes: readonly Scope[];
+  /** From now by the database's clock; null: never. */
+  readonly expiresInMs: number | null;
+}
+
+/** Stores a key of a tenant that exists. False: there is no such tenant. */
+export async function insertKey(db: Queryable, key: KeyToInsert): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `insert into ductor.api_keys (tenant_id, key_id, name, key_hash, scopes, expires_at)
+      select tenant_id, $2::uuid, $3, $4, $5, ductor.ductor_now() + $6::double precision * interval '1 millisecond'
+        from ductor.tenants where tenant_id = $1::uuid`,
+    [key.tenantId, key.keyId, key.name, key.keyHash, key.scopes, key.expiresInMs],
+  );
+  return rowCount === 1;
+}
