@@ -1,1 +1,30 @@
-export {};
+/** @ductor/sdk: declare workflows in code, run their steps in this process, start and watch runs. */
+export {
+  DuctorClient,
+  type ListOptions,
+  type RunHandle,
+  type RunPage,
+  type TriggerOptions,
+  type WaitOptions,
+} from './client/client.js';
+export type { FailureView, RunStateName, RunView, StepView } from './client/run-view.js';
+export type { ConnectionOptions } from './connection/connection.js';
+export { DuctorError, NonRetryableError, type Problem, RetryAfterError, RunFailedError } from './errors.js';
+export { type LogLevel, type LogSink, consoleSink } from './worker/log.js';
+export { type Worker, type WorkerOptions, createWorker } from './worker/worker.js';
+export type {
+  Placement,
+  RetryOptions,
+  StepFailureValue,
+  StepHandle,
+  StepOptions,
+  WaitOptions as WaitStepOptions,
+  WorkflowBuilder,
+} from './workflow/builder.js';
+export { type AnyWorkflow, type Workflow, type WorkflowOptions, defineWorkflow } from './workflow/define-workflow.js';
+export { DefinitionError } from './workflow/definition-error.js';
+export type { DefinitionJson } from './workflow/definition-json.js';
+export type { Jsonify } from './workflow/jsonify.js';
+export { type Ref, type Reference, cel } from './workflow/reference.js';
+export type { StepBody, StepContext, StepLogger } from './workflow/step-context.js';
+export type { Resolved, Template } from './workflow/template.js';

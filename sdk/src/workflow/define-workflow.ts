@@ -62,3 +62,6 @@ function jsonSchema(slug: string, schema: z.ZodType): { [key: string]: unknown }
     );
   }
 }
+
+/** Any workflow, whatever its types: what a worker needs of it. */
+export type AnyWorkflow = Pick<Workflow, 'slug' | 'definition' | 'handlers'>;

@@ -1,0 +1,244 @@
+/** DuctorClient: starts runs, waits for their results, watches, cancels and lists them. */
+import type { ClientOptions, ClientReadableStream, ClientUnaryCall, ServiceError } from '@grpc/grpc-js';
+import type { Failure } from '../gen/ductor/v1/common.js';
+import {
+  type ListRunsRequest,
+  type Run as RunMessage,
+  RunServiceClient,
+  RunState,
+  TriggerRunRequest,
+  type WatchRunResponse,
+} from '../gen/ductor/v1/run.js';
+import {
+  CHANNEL_OPTIONS,
+  type Connection,
+  type ConnectionOptions,
+  channelTarget,
+  resolveConnection,
+} from '../connection/connection.js';
+import { fromPayload, toPayload } from '../connection/payload.js';
+import { type System, machine } from '../connection/system.js';
+import { DuctorError, RunFailedError } from '../errors.js';
+import type { Workflow } from '../workflow/define-workflow.js';
+import { callError } from './call-error.js';
+import { ResultStream } from './result-stream.js';
+import { type RunView, type RunStateName, runStateName, runStateNumber, runView } from './run-view.js';
+import { TriggerBatcher } from './trigger-batcher.js';
+
+/** Calls that may be repeated after UNAVAILABLE without harm; triggers are not among them unless they carry a key. */
+const RETRIED_METHODS = ['GetRun', 'ListRuns', 'GetRunHistory', 'CancelRun'];
+const CLIENT_OPTIONS: ClientOptions = {
+  ...CHANNEL_OPTIONS,
+  'grpc.service_config': JSON.stringify({
+    methodConfig: [
+      {
+        name: RETRIED_METHODS.map((method) => ({ service: 'ductor.v1.RunService', method })),
+        retryPolicy: {
+          maxAttempts: 5,
+          initialBackoff: '0.1s',
+          maxBackoff: '2s',
+          backoffMultiplier: 2,
+          retryableStatusCodes: ['UNAVAILABLE'],
+        },
+      },
+    ],
+  }),
+};
+
+/** How a run is started. */
+export interface TriggerOptions {
+  /** Starting again with the same key and input answers the first run, for 30 days. At most 128 characters. */
+  readonly idempotencyKey?: string;
+  /** A published version. Default: the current one. */
+  readonly version?: number;
+  /** Searchable labels. */
+  readonly attributes?: Readonly<Record<string, string>>;
+}
+
+/** How long to wait. */
+export interface WaitOptions {
+  /** Stops waiting; the run goes on. */
+  readonly signal?: AbortSignal;
+  /** Stops waiting after so many ms with DuctorError deadline_exceeded; the run goes on. Default: never. */
+  readonly timeoutMs?: number;
+}
+
+/** What to list. */
+export interface ListOptions {
+  readonly state?: RunStateName;
+  readonly workflow?: string;
+  /** Runs per page, 1 to 200. Default 50. */
+  readonly pageSize?: number;
+  /** Where the last page ended. */
+  readonly cursor?: string;
+}
+
+/** One page of runs. */
+export interface RunPage {
+  readonly runs: readonly RunView[];
+  /** Cursor of the next page; undefined on the last. */
+  readonly nextCursor: string | undefined;
+}
+
+/** A started run. */
+export interface RunHandle<Out> {
+  readonly id: string;
+  readonly version: number;
+  /** The idempotency key was known: this is the earlier run. */
+  readonly existing: boolean;
+  /** What the run answers. Throws RunFailedError when it ended otherwise. */
+  result(options?: WaitOptions): Promise<Out>;
+  /** The run now and at each change, until it is closed. */
+  watch(): AsyncIterable<RunView>;
+  /** Asks it to end. */
+  cancel(reason?: string): Promise<RunView>;
+}
+
+/** A client of the engine. Cheap to share, one per process is enough; close it in the end. */
+export class DuctorClient {
+  readonly #connection: Connection;
+  readonly #system: System;
+  readonly #runs: RunServiceClient;
+  readonly #triggers: TriggerBatcher;
+  readonly #results: ResultStream;
+
+  /** Throws DuctorError invalid_argument for an address or key that cannot work. Connects on first use. */
+  constructor(options: ConnectionOptions & { readonly system?: System } = {}) {
+    this.#connection = resolveConnection(options);
+    this.#system = options.system ?? machine;
+    const { addresses, credentials, metadata } = this.#connection;
+    this.#runs = new RunServiceClient(channelTarget(addresses), credentials, CLIENT_OPTIONS);
+    this.#triggers = new TriggerBatcher(
+      async (items) =>
+        (await unary((done) => this.#runs.triggerRuns({ items }, metadata, { deadline: this.#deadline() }, done))).data,
+      (callback) => this.#system.nextTurn(callback),
+    );
+    this.#results = new ResultStream(this.#runs, this.#connection, this.#system);
+  }
+
+  /**
+   * Starts a run. Resolves once the start is durable. Concurrent triggers travel together.
+   * Throws ZodError for an input the workflow's schema refuses, DuctorError for what the engine refuses.
+   */
+  async trigger<In, Out>(workflow: Workflow<In, Out>, input: In, options?: TriggerOptions): Promise<RunHandle<Out>>;
+  async trigger(workflow: string, input: unknown, options?: TriggerOptions): Promise<RunHandle<unknown>>;
+  async trigger(
+    workflow: string | Workflow,
+    input: unknown,
+    options: TriggerOptions = {},
+  ): Promise<RunHandle<unknown>> {
+    const slug = typeof workflow === 'string' ? workflow : workflow.slug;
+    const checked = typeof workflow === 'string' ? input : workflow.parseInput(input);
+    const item = TriggerRunRequest.fromPartial({
+      familySlug: slug,
+      inputPayload: toPayload(checked, `input of ${slug}`),
+      idempotencyKey: options.idempotencyKey ?? '',
+      version: options.version ?? 0,
+      attributes: { ...options.attributes },
+    });
+    const outcome = await this.#triggers.trigger(item);
+    return this.#handle(outcome.runId, outcome.version, outcome.existing);
+  }
+
+  /** A handle on a run that was started before. */
+  run(runId: string): Omit<RunHandle<unknown>, 'version' | 'existing'> {
+    return this.#handle(runId, 0, true);
+  }
+
+  /** One run with its steps. Throws DuctorError not_found. */
+  async get(runId: string): Promise<RunView> {
+    const { data } = await unary((done) =>
+      this.#runs.getRun({ runId }, this.#connection.metadata, { deadline: this.#deadline() }, done),
+    );
+    return runView(present(data));
+  }
+
+  /** A page of runs, newest first. */
+  async list(options: ListOptions = {}): Promise<RunPage> {
+    const request: ListRunsRequest = {
+      pagination: { pageSize: options.pageSize ?? 0, cursor: options.cursor ?? '', nextCursor: '' },
+      state: options.state === undefined ? RunState.RUN_STATE_UNSPECIFIED : runStateNumber(options.state),
+      familySlug: options.workflow ?? '',
+    };
+    const { data, pagination } = await unary((done) =>
+      this.#runs.listRuns(request, this.#connection.metadata, { deadline: this.#deadline() }, done),
+    );
+    const nextCursor = pagination?.nextCursor ?? '';
+    return { runs: data.map(runView), nextCursor: nextCursor === '' ? undefined : nextCursor };
+  }
+
+  /** Ends all calls and waits. */
+  close(): void {
+    this.#results.close();
+    this.#runs.close();
+  }
+
+  #handle(runId: string, version: number, existing: boolean): RunHandle<unknown> {
+    return {
+      id: runId,
+      version,
+      existing,
+      result: (options = {}) => this.#result(runId, options),
+      watch: () => this.#watch(runId),
+      cancel: (reason = '') => this.#cancel(runId, reason),
+    };
+  }
+
+  async #result(runId: string, options: WaitOptions): Promise<unknown> {
+    const result = await this.#results.wait(runId, waitSignal(options));
+    if (result.state === RunState.RUN_STATE_COMPLETED) return fromPayload(result.output);
+    const error: Failure | undefined = result.error;
+    if (result.state === RunState.RUN_STATE_UNSPECIFIED)
+      throw new DuctorError(error?.code ?? 'not_found', error?.message ?? `there is no run ${runId}`);
+    throw new RunFailedError({
+      runId,
+      state: runStateName(result.state),
+      code: error?.code ?? 'cancelled',
+      message: error?.message ?? 'no reason was recorded',
+      step: error?.step ?? '',
+    });
+  }
+
+  async *#watch(runId: string): AsyncGenerator<RunView> {
+    const stream: ClientReadableStream<WatchRunResponse> = this.#runs.watchRun({ runId }, this.#connection.metadata);
+    try {
+      for await (const message of stream) {
+        const { data }: WatchRunResponse = message;
+        yield runView(present(data));
+      }
+    } catch (error) {
+      throw error instanceof Error && 'code' in error ? callError(error as ServiceError) : error;
+    } finally {
+      stream.cancel();
+    }
+  }
+
+  async #cancel(runId: string, reason: string): Promise<RunView> {
+    const { data } = await unary((done) =>
+      this.#runs.cancelRun({ runId, reason }, this.#connection.metadata, { deadline: this.#deadline() }, done),
+    );
+    return runView(present(data));
+  }
+
+  #deadline(): number {
+    return this.#system.now() + 30_000;
+  }
+}
+
+/** Calls a unary method and turns its error. */
+function unary<T>(call: (done: (error: ServiceError | null, response: T) => void) => ClientUnaryCall): Promise<T> {
+  return new Promise((resolve, reject) => {
+    call((error, response) => (error === null ? resolve(response) : reject(callError(error))));
+  });
+}
+
+function present(run: RunMessage | undefined): RunMessage {
+  if (run === undefined) throw new DuctorError('internal', 'the engine answered without a run');
+  return run;
+}
+
+function waitSignal({ signal, timeoutMs }: WaitOptions): AbortSignal | undefined {
+  if (timeoutMs === undefined) return signal;
+  const timeout = AbortSignal.timeout(timeoutMs);
+  return signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
+}

@@ -1,0 +1,122 @@
+/** Runs as the client shows them: names instead of numbers, Dates instead of timestamps. */
+import type { Failure } from '../gen/ductor/v1/common.js';
+import { type Run, RunState, type StepRun, StepState } from '../gen/ductor/v1/run.js';
+import type { Timestamp } from '../gen/google/protobuf/timestamp.js';
+
+/** Public state of a run. */
+export type RunStateName =
+  | 'PENDING'
+  | 'RUNNING'
+  | 'WAITING'
+  | 'PAUSED'
+  | 'PARKED'
+  | 'CANCELLING'
+  | 'COMPLETED'
+  | 'FAILED'
+  | 'CANCELLED'
+  | 'TIMED_OUT'
+  | 'TERMINATED'
+  | 'CONTINUED';
+
+/** A step of a run. */
+export interface StepView {
+  readonly path: string;
+  /** PENDING, SCHEDULED, RUNNING, BACKOFF, WAITING, CANCELLING, COMPLETED, FAILED, SKIPPED or CANCELLED. */
+  readonly state: string;
+  /** Attempts made so far. */
+  readonly attempt: number;
+  readonly error: FailureView | undefined;
+  /** What it waits for, in words; empty when it ended. */
+  readonly waitingFor: string;
+  readonly wakeAt: Date | undefined;
+}
+
+/** Why a step or run failed. */
+export interface FailureView {
+  readonly code: string;
+  readonly message: string;
+  readonly step: string;
+  readonly attempt: number;
+  readonly stack: string;
+}
+
+/** A run. */
+export interface RunView {
+  readonly id: string;
+  readonly workflow: string;
+  readonly version: number;
+  readonly state: RunStateName;
+  readonly input: unknown;
+  readonly output: unknown;
+  readonly error: FailureView | undefined;
+  readonly attributes: Readonly<Record<string, string>>;
+  /** Empty in lists. */
+  readonly steps: readonly StepView[];
+  readonly startedAt: Date | undefined;
+  readonly closedAt: Date | undefined;
+}
+
+const RUN_STATE_PREFIX = 'RUN_STATE_';
+const STEP_STATE_PREFIX = 'STEP_STATE_';
+const RUN_STATES: ReadonlyMap<RunState, RunStateName> = new Map([
+  [RunState.RUN_STATE_PENDING, 'PENDING'],
+  [RunState.RUN_STATE_RUNNING, 'RUNNING'],
+  [RunState.RUN_STATE_WAITING, 'WAITING'],
+  [RunState.RUN_STATE_PAUSED, 'PAUSED'],
+  [RunState.RUN_STATE_PARKED, 'PARKED'],
+  [RunState.RUN_STATE_CANCELLING, 'CANCELLING'],
+  [RunState.RUN_STATE_COMPLETED, 'COMPLETED'],
+  [RunState.RUN_STATE_FAILED, 'FAILED'],
+  [RunState.RUN_STATE_CANCELLED, 'CANCELLED'],
+  [RunState.RUN_STATE_TIMED_OUT, 'TIMED_OUT'],
+  [RunState.RUN_STATE_TERMINATED, 'TERMINATED'],
+  [RunState.RUN_STATE_CONTINUED, 'CONTINUED'],
+]);
+
+/** Name of a state; one that a newer engine added reads as RUNNING. */
+export function runStateName(state: RunState): RunStateName {
+  return RUN_STATES.get(state) ?? 'RUNNING';
+}
+
+/** Number of a state on the wire. */
+export function runStateNumber(name: RunStateName): RunState {
+  return RunState[`${RUN_STATE_PREFIX}${name}`];
+}
+
+/** A run as the client shows it. */
+export function runView(run: Run): RunView {
+  return {
+    id: run.id,
+    workflow: run.familySlug,
+    version: run.version,
+    state: runStateName(run.state),
+    input: run.input,
+    output: run.output,
+    error: failureView(run.error),
+    attributes: run.attributes,
+    steps: run.steps.map(stepView),
+    startedAt: date(run.startedAt),
+    closedAt: date(run.closedAt),
+  };
+}
+
+function stepView(step: StepRun): StepView {
+  return {
+    path: step.path,
+    state: (StepState[step.state] ?? 'STEP_STATE_UNKNOWN').slice(STEP_STATE_PREFIX.length),
+    attempt: step.attempt,
+    error: failureView(step.error),
+    waitingFor: step.waitingFor,
+    wakeAt: date(step.wakeAt),
+  };
+}
+
+function failureView(failure: Failure | undefined): FailureView | undefined {
+  if (failure === undefined) return undefined;
+  const { code, message, step, attempt, stack } = failure;
+  return { code, message, step, attempt, stack };
+}
+
+function date(timestamp: Timestamp | undefined): Date | undefined {
+  return timestamp === undefined ? undefined : new Date(Number(timestamp.seconds) * 1000 + timestamp.nanos / 1e6);
+}

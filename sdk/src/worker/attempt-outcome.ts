@@ -1,0 +1,49 @@
+/** Turns how a step body ended into the outcome that goes to the engine. */
+import type { TaskError, TaskResult } from '../gen/ductor/v1/bridge.js';
+import { toPayload } from '../connection/payload.js';
+import { DuctorError, NonRetryableError, RetryAfterError } from '../errors.js';
+
+/** Outcome part of a TaskResult. */
+export type Outcome = NonNullable<TaskResult['outcome']>;
+
+const STACK_CHARS_MAX = 8_192;
+const MESSAGE_CHARS_MAX = 4_096;
+
+/** What a body returned. A value that cannot be sent is a failure that another attempt would only repeat. */
+export function outcomeOfValue(value: unknown, path: string): Outcome {
+  try {
+    return { $case: 'output', value: toPayload(value, `output of step ${path}`) };
+  } catch (error) {
+    return outcomeOfError(error, false);
+  }
+}
+
+/**
+ * What a body threw.
+ *
+ * @param told the body had been told to stop because its run is being cancelled
+ */
+export function outcomeOfError(thrown: unknown, told: boolean): Outcome {
+  if (told) return { $case: 'cancelled', value: {} };
+  return { $case: 'error', value: taskError(thrown) };
+}
+
+function taskError(thrown: unknown): TaskError {
+  const error = thrown instanceof Error ? thrown : undefined;
+  const named = error instanceof NonRetryableError && error.cause instanceof Error ? error.cause : error;
+  return {
+    code: error instanceof DuctorError ? error.code : (named?.name ?? 'Error'),
+    message: (error === undefined ? String(thrown) : error.message).slice(0, MESSAGE_CHARS_MAX),
+    stack: causeChain(error).slice(0, STACK_CHARS_MAX),
+    nonRetryable: error instanceof NonRetryableError || (error instanceof DuctorError && !error.retryable),
+    retryAfterMs: error instanceof RetryAfterError ? Math.max(0, Math.round(error.retryAfterMs)) : 0,
+  };
+}
+
+/** The stack of an error and of its causes, five at most. */
+function causeChain(error: Error | undefined): string {
+  const parts: string[] = [];
+  for (let at: unknown = error; at instanceof Error && parts.length < 5; at = at.cause)
+    parts.push(at.stack ?? at.message);
+  return parts.join('\ncaused by: ');
+}

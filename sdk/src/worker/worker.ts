@@ -1,0 +1,358 @@
+/**
+ * A worker: runs the step bodies of an app for the engine. It holds one stream to every engine node, takes tasks as its
+ * slots allow, and keeps each result until the engine says that it is committed.
+ *
+ * States: RUNNING -> DRAINING (no new tasks, bodies finish, results are delivered) -> STOPPED.
+ * Invariants
+ *   W1 a result is forgotten only when a node acknowledged it.
+ *   W2 a task that arrives while the same attempt runs here, or its result waits here, starts no second body.
+ *   W3 at most UNACKNOWLEDGED_PER_SLOT x slots results wait for acknowledgement before new credits are held back.
+ */
+import type { Task, TaskAbort, TaskHold, WorkerHello, WorkerWelcome } from '../gen/ductor/v1/bridge.js';
+import { AckState, WorkRequest, type WorkResponse } from '../gen/ductor/v1/bridge.js';
+import { type Connection, type ConnectionOptions, resolveConnection } from '../connection/connection.js';
+import { toPayload } from '../connection/payload.js';
+import { type System, type SystemTimer, machine } from '../connection/system.js';
+import { DuctorError } from '../errors.js';
+import type { StepBody } from '../workflow/step-context.js';
+import type { AnyWorkflow } from '../workflow/define-workflow.js';
+import type { Outcome } from './attempt-outcome.js';
+import { CreditLedger } from './credits.js';
+import { definitionMessage } from './definition-message.js';
+import { type LogSink, consoleSink } from './log.js';
+import { NodeStream } from './node-stream.js';
+import { ResultOutbox, attemptKey } from './result-outbox.js';
+import { TaskRunner } from './task-runner.js';
+
+const SDK_VERSION = '0.1.0';
+const UNACKNOWLEDGED_PER_SLOT = 4;
+
+/** What createWorker takes beside the connection. */
+export interface WorkerOptions extends ConnectionOptions {
+  /** Workflows whose steps this worker runs; definitions that are new are published. */
+  readonly workflows: readonly AnyWorkflow[];
+  /** Step bodies that run at once, 1 to 10,000. Default 100. */
+  readonly capacity?: number;
+  /** Queues it serves. Default ["default"]. */
+  readonly queues?: readonly string[];
+  /** Name for people. Default: host and process id. */
+  readonly name?: string;
+  /** Take only tasks of exactly the versions declared here. Default false. */
+  readonly pin?: boolean;
+  /** How long `stop` waits for running bodies before it aborts their signals, ms. Default 10,000. */
+  readonly drainTimeoutMs?: number;
+  /** Stop on SIGTERM and SIGINT. Default true. */
+  readonly handleSignals?: boolean;
+  /** Where lines go. Default: JSON on standard error from info on. */
+  readonly log?: LogSink;
+  /** For tests. */
+  readonly system?: System;
+}
+
+/** A running worker. */
+export interface Worker {
+  /** Resolves when the first node has welcomed this worker and its definitions are published. Rejects when one was refused. */
+  readonly ready: Promise<void>;
+  /** Resolves when the worker has stopped. */
+  readonly stopped: Promise<void>;
+  /** Takes no more tasks, lets running bodies finish, delivers their results, closes. */
+  stop(): Promise<void>;
+}
+
+interface Deferred {
+  readonly promise: Promise<void>;
+  resolve(): void;
+  reject(error: Error): void;
+}
+
+/** Starts a worker. Throws DuctorError invalid_argument for options that cannot work. */
+export function createWorker(options: WorkerOptions): Worker {
+  const worker = new WorkerProcess(options);
+  worker.start();
+  return worker;
+}
+
+class WorkerProcess implements Worker {
+  readonly #options: WorkerOptions;
+  readonly #connection: Connection;
+  readonly #system: System;
+  readonly #log: LogSink;
+  readonly #id: string;
+  readonly #slots: number;
+  readonly #streams = new Map<string, NodeStream>();
+  readonly #credits: CreditLedger<NodeStream>;
+  readonly #outbox = new ResultOutbox<NodeStream>();
+  readonly #runner: TaskRunner;
+  readonly #ready = deferred();
+  readonly #stopped = deferred();
+  #keepAlive: SystemTimer | undefined;
+  #state: 'RUNNING' | 'DRAINING' | 'STOPPED' = 'RUNNING';
+  #flushing = false;
+  readonly #onSignal = (): void => void this.stop();
+
+  constructor(options: WorkerOptions) {
+    this.#options = options;
+    this.#connection = resolveConnection(options);
+    this.#system = options.system ?? machine;
+    this.#log = options.log ?? consoleSink;
+    this.#id = this.#system.uuid();
+    this.#slots = checkedCapacity(options.capacity ?? 100);
+    this.#credits = new CreditLedger(this.#slots);
+    const bodies = bodiesOf(options.workflows);
+    this.#runner = new TaskRunner({
+      system: this.#system,
+      log: this.#log,
+      bodyOf: (workflow, handler) => bodies.get(workflow)?.get(handler),
+      heartbeat: (task, progress) => this.#heartbeat(task, progress),
+    });
+  }
+
+  get ready(): Promise<void> {
+    return this.#ready.promise;
+  }
+
+  get stopped(): Promise<void> {
+    return this.#stopped.promise;
+  }
+
+  start(): void {
+    this.#keepAlive = this.#system.keepAlive();
+    if (this.#options.handleSignals !== false) {
+      process.once('SIGTERM', this.#onSignal);
+      process.once('SIGINT', this.#onSignal);
+    }
+    for (const address of this.#connection.addresses) this.#open(address);
+  }
+
+  async stop(): Promise<void> {
+    if (this.#state !== 'RUNNING') return this.stopped;
+    this.#state = 'DRAINING';
+    for (const stream of this.#streams.values()) stream.send(WorkRequest.fromPartial({ draining: true }));
+    const timeout = this.#system.after(this.#options.drainTimeoutMs ?? 10_000, () =>
+      this.#runner.abortAll('worker_stopping'),
+    );
+    this.#finishWhenDrained();
+    await this.stopped;
+    timeout.cancel();
+  }
+
+  #open(address: string): void {
+    if (this.#streams.has(address)) return;
+    const deps = { connection: this.#connection, system: this.#system, hello: () => this.#hello() };
+    const stream = new NodeStream(address, deps, {
+      message: (from, message) => this.#receive(from, message),
+      broken: (from, error) => this.#broken(from, error),
+    });
+    this.#streams.set(address, stream);
+  }
+
+  #hello(): WorkerHello {
+    const { queues, name, workflows, pin } = this.#options;
+    return {
+      workerId: this.#id,
+      name: name ?? `${process.env['HOSTNAME'] ?? 'worker'}:${process.pid}`,
+      sdkVersion: SDK_VERSION,
+      slots: this.#slots,
+      queues: [...(queues ?? [])],
+      workflows: workflows.map((workflow) => ({
+        definition: definitionMessage(workflow.definition),
+        handlers: [...workflow.handlers.keys()],
+        pin: pin ?? false,
+      })),
+      inventory: { holds: this.#holds() },
+    };
+  }
+
+  #holds(): TaskHold[] {
+    return [...this.#runner.running(), ...this.#outbox.all()].map(({ runId, path, attempt, token }) => ({
+      runId,
+      path,
+      attempt,
+      token,
+    }));
+  }
+
+  #receive(stream: NodeStream, message: WorkResponse): void {
+    if (message.welcome !== undefined) this.#welcomed(stream, message.welcome);
+    for (const ack of message.acks) {
+      const result = this.#outbox.acknowledge(ack.resultId);
+      if (result === undefined || ack.state === AckState.ACK_STATE_RECORDED) continue;
+      const refused = ack.state === AckState.ACK_STATE_REFUSED;
+      this.#log(refused ? 'warn' : 'debug', refused ? 'result refused' : 'result came too late', {
+        run_id: result.runId,
+        step: result.path,
+        attempt: result.attempt,
+        problem: ack.problem,
+      });
+    }
+    for (const task of message.tasks) this.#take(stream, task);
+    for (const order of message.aborts) this.#abort(order);
+    if (message.revoked !== undefined) this.#credits.revoked(stream, message.revoked);
+    if (message.inventoryRequest) stream.send(WorkRequest.fromPartial({ inventory: { holds: this.#holds() } }));
+    if (message.ping !== 0n) stream.send(WorkRequest.fromPartial({ pong: message.ping }));
+    this.#flushLater();
+    this.#finishWhenDrained();
+  }
+
+  #welcomed(stream: NodeStream, welcome: WorkerWelcome): void {
+    const twin = [...this.#streams.values()].find(
+      (other) => other !== stream && other.ready && other.nodeId === welcome.nodeId,
+    );
+    if (twin !== undefined) return this.#drop(stream);
+    this.#credits.open(stream);
+    for (const address of welcome.nodes) this.#open(address);
+    const refused = welcome.registrations.filter((registration) => registration.problems.length > 0);
+    for (const { familySlug, problems } of refused)
+      this.#log('error', `definition of ${familySlug} was refused`, { problems });
+    const [first] = refused;
+    if (first === undefined) return this.#ready.resolve();
+    this.#ready.reject(
+      new DuctorError('invalid_definition', `the engine refused the definition of ${first.familySlug}`, {
+        details: first.problems,
+      }),
+    );
+  }
+
+  #take(stream: NodeStream, task: Task): void {
+    const key = attemptKey(task);
+    this.#credits.begin(stream);
+    if (this.#outbox.has(key)) {
+      this.#outbox.renew(key, task.token, stream);
+      this.#credits.end();
+    } else if (this.#runner.has(key)) {
+      this.#credits.end();
+    } else {
+      this.#runner.start(task, (done, outcome) => this.#settled(stream, done, outcome));
+    }
+  }
+
+  #abort(order: TaskAbort): void {
+    const known = order.reason === 'cancelled' || order.reason === 'timed_out' ? order.reason : 'superseded';
+    this.#runner.abort(attemptKey(order), known);
+  }
+
+  #settled(origin: NodeStream, task: Task, outcome: Outcome): void {
+    const { runId, path, attempt, token } = task;
+    this.#credits.end();
+    this.#outbox.add({ runId, path, attempt, token, outcome }, origin);
+    this.#flushLater();
+  }
+
+  #heartbeat(task: Task, progress: unknown): void {
+    const beat = {
+      runId: task.runId,
+      path: task.path,
+      attempt: task.attempt,
+      token: task.token,
+      progress: progress === undefined ? undefined : toPayload(progress, 'progress'),
+    };
+    this.#anyReady()?.send(WorkRequest.fromPartial({ heartbeats: [beat] }));
+  }
+
+  #broken(stream: NodeStream, error: Error | undefined): void {
+    this.#log('debug', 'stream to engine lost', { address: stream.address, error: error?.message });
+    this.#credits.close(stream);
+    this.#outbox.lost(stream);
+    const fatal = error !== undefined && isFatal(error);
+    if (fatal) this.#ready.reject(error);
+    const listed = this.#connection.addresses.includes(stream.address);
+    if (!listed && this.#anyReady() !== undefined) this.#drop(stream);
+    this.#flushLater();
+  }
+
+  #drop(stream: NodeStream): void {
+    this.#credits.close(stream);
+    this.#outbox.lost(stream);
+    stream.close();
+    this.#streams.delete(stream.address);
+  }
+
+  #anyReady(): NodeStream | undefined {
+    return [...this.#streams.values()].find((stream) => stream.ready);
+  }
+
+  #flushLater(): void {
+    if (this.#flushing) return;
+    this.#flushing = true;
+    this.#system.nextTurn(() => {
+      this.#flushing = false;
+      this.#flush();
+    });
+  }
+
+  /** Sends what gathered in this turn: results to the nodes they belong to, credits where they are needed. */
+  #flush(): void {
+    const messages = new Map<NodeStream, WorkRequest>();
+    const to = (stream: NodeStream): WorkRequest => {
+      const known = messages.get(stream) ?? WorkRequest.fromPartial({});
+      messages.set(stream, known);
+      return known;
+    };
+    const results = this.#outbox.take((origin) => (origin.ready ? origin : this.#anyReady()));
+    for (const [stream, sent] of results) to(stream).results = sent;
+    if (this.#state === 'RUNNING' && this.#outbox.size < UNACKNOWLEDGED_PER_SLOT * this.#slots) {
+      for (const move of this.#credits.settle()) {
+        to(move.stream).credits += move.grant;
+        to(move.stream).revoke += move.revoke;
+      }
+    }
+    for (const [stream, message] of messages) stream.send(message);
+    this.#finishWhenDrained();
+  }
+
+  #finishWhenDrained(): void {
+    if (this.#state === 'DRAINING' && this.#credits.running === 0 && this.#outbox.size === 0) this.#finish();
+  }
+
+  #finish(): void {
+    if (this.#state === 'STOPPED') return;
+    this.#state = 'STOPPED';
+    for (const stream of this.#streams.values()) stream.close();
+    process.removeListener('SIGTERM', this.#onSignal);
+    process.removeListener('SIGINT', this.#onSignal);
+    this.#keepAlive?.cancel();
+    this.#stopped.resolve();
+  }
+}
+
+/** Errors that another try would only repeat: a key that is unknown or lacks the scope. */
+function isFatal(error: Error): boolean {
+  const code: unknown = 'code' in error ? error.code : undefined;
+  return code === 16 || code === 7;
+}
+
+function bodiesOf(
+  workflows: readonly AnyWorkflow[],
+): ReadonlyMap<string, ReadonlyMap<string, StepBody<never, unknown>>> {
+  const bodies = new Map<string, ReadonlyMap<string, StepBody<never, unknown>>>();
+  for (const workflow of workflows) {
+    if (bodies.has(workflow.slug)) {
+      throw new DuctorError(
+        'invalid_argument',
+        `two workflows of this worker have the slug ${JSON.stringify(workflow.slug)}`,
+        { remedy: 'give each its own slug' },
+      );
+    }
+    bodies.set(workflow.slug, workflow.handlers);
+  }
+  return bodies;
+}
+
+function checkedCapacity(capacity: number): number {
+  if (Number.isInteger(capacity) && capacity >= 1 && capacity <= 10_000) return capacity;
+  throw new DuctorError('invalid_argument', `capacity is ${capacity}, it must be a whole number from 1 to 10,000`, {
+    remedy: 'leave it out for 100',
+  });
+}
+
+function deferred(): Deferred {
+  let resolve: () => void = () => undefined;
+  let reject: (error: Error) => void = () => undefined;
+  const promise = new Promise<void>((yes, no) => {
+    resolve = yes;
+    reject = no;
+  });
+  // Nobody has to listen: a worker that nobody waits for reports through its log.
+  promise.catch(() => undefined);
+  return { promise, resolve, reject };
+}
