@@ -3,6 +3,8 @@ import { machineReads } from './rules/clock.js';
 import { importCycles } from './rules/cycles.js';
 import { deadExports } from './rules/dead-exports.js';
 import { danglingImports, wrongImports } from './rules/directions.js';
+import { ruledOutUses } from './rules/glossary.js';
+import { brokenLinks } from './rules/links.js';
 import { longFiles, longFunctions, longLines } from './rules/size.js';
 import { anyTypes, bareErrors, nonNullAssertions } from './rules/types.js';
 import { bannedWords, machinePaths, registryHosts } from './rules/words.js';
@@ -45,6 +47,8 @@ export function inspect(tree: readonly SourceFile[]): Finding[] {
     bannedWords,
     machinePaths,
     registryHosts,
+    ruledOutUses,
+    brokenLinks,
     (all: readonly SourceFile[]) => deadExports(all, ENTRIES),
   ];
   return [...broken, ...rules.flatMap((rule) => rule(files))];

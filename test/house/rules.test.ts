@@ -5,6 +5,8 @@ import { importCycles } from './rules/cycles.js';
 import { deadExports } from './rules/dead-exports.js';
 import { danglingImports, wrongImports } from './rules/directions.js';
 import { documentation } from './rules/docs.js';
+import { ruledOutUses } from './rules/glossary.js';
+import { brokenLinks } from './rules/links.js';
 import { longFiles, longFunctions, longLines } from './rules/size.js';
 import { anyTypes, bareErrors, casts, castsPerKloc, nonNullAssertions } from './rules/types.js';
 import { bannedWords, machinePaths, registryHosts } from './rules/words.js';
@@ -162,6 +164,33 @@ describe('words', () => {
     const lock = `{ "res` + `olved": "https://registry.example/x.tgz" }`;
     expect(registryHosts(made(lock, 'package-lock.json'))).toHaveLength(1);
     expect(registryHosts(made(lock, 'docs/x.json'))).toEqual([]);
+  });
+});
+
+describe('texts', () => {
+  const glossary = {
+    path: 'docs/glossary.md',
+    text: '| word | is | not |\n| --- | --- | --- |\n| run | x | flow run, canceled |\n',
+  };
+  const uses = (text: string): Finding[] => ruledOutUses([glossary, ...made(text)]);
+
+  test('words the glossary rules out are found in prose and names', () => {
+    for (const text of ['a flow run', 'flowRunId', 'myFlowRun', 'FLOW_RUN', 'the canceled one'])
+      expect(uses(`// ${text}`)).toHaveLength(1);
+  });
+
+  test('other words, longer words and the glossary itself are not', () => {
+    expect(uses('// a run, a workflow run, workflowRun, WORKFLOW_RUN, cancelled, a flow runs')).toEqual([]);
+    expect(ruledOutUses(made('// canceled'))).toEqual([]);
+  });
+
+  test('a link to a file that is not there is found, one to a file or folder is not', () => {
+    const text = 'See [a](../b.md), [c](./), [d](gone.md#part), [e](https://example.org/x).';
+    const files = [
+      { path: 'docs/a.md', text },
+      { path: 'b.md', text: '' },
+    ];
+    expect(brokenLinks(files).map(({ message }) => message)).toEqual(['docs/gone.md is not there']);
   });
 });
 
