@@ -2,7 +2,11 @@
 import type { ClientOptions, ClientReadableStream, ClientUnaryCall, ServiceError } from '@grpc/grpc-js';
 import type { Failure } from '../gen/ductor/v1/common.js';
 import {
+  type CancelRunResponse,
+  type GetRunResponse,
   type ListRunsRequest,
+  type ListRunsResponse,
+  type TriggerRunsResponse,
   type Run as RunMessage,
   RunServiceClient,
   RunState,
@@ -110,7 +114,11 @@ export class DuctorClient {
     this.#runs = new RunServiceClient(channelTarget(addresses), credentials, CLIENT_OPTIONS);
     this.#triggers = new TriggerBatcher(
       async (items) =>
-        (await unary((done) => this.#runs.triggerRuns({ items }, metadata, { deadline: this.#deadline() }, done))).data,
+        (
+          await unary<TriggerRunsResponse>((done) =>
+            this.#runs.triggerRuns({ items }, metadata, { deadline: this.#deadline() }, done),
+          )
+        ).data,
       (callback) => this.#system.nextTurn(callback),
     );
     this.#results = new ResultStream(this.#runs, this.#connection, this.#system);
@@ -147,7 +155,7 @@ export class DuctorClient {
 
   /** One run with its steps. Throws DuctorError not_found. */
   async get(runId: string): Promise<RunView> {
-    const { data } = await unary((done) =>
+    const { data } = await unary<GetRunResponse>((done) =>
       this.#runs.getRun({ runId }, this.#connection.metadata, { deadline: this.#deadline() }, done),
     );
     return runView(present(data));
@@ -160,7 +168,7 @@ export class DuctorClient {
       state: options.state === undefined ? RunState.RUN_STATE_UNSPECIFIED : runStateNumber(options.state),
       familySlug: options.workflow ?? '',
     };
-    const { data, pagination } = await unary((done) =>
+    const { data, pagination } = await unary<ListRunsResponse>((done) =>
       this.#runs.listRuns(request, this.#connection.metadata, { deadline: this.#deadline() }, done),
     );
     const nextCursor = pagination?.nextCursor ?? '';
@@ -214,7 +222,7 @@ export class DuctorClient {
   }
 
   async #cancel(runId: string, reason: string): Promise<RunView> {
-    const { data } = await unary((done) =>
+    const { data } = await unary<CancelRunResponse>((done) =>
       this.#runs.cancelRun({ runId, reason }, this.#connection.metadata, { deadline: this.#deadline() }, done),
     );
     return runView(present(data));

@@ -6,12 +6,8 @@
  * Invariant A1: a waiter is answered once, by the first result of its run.
  */
 import { type ClientDuplexStream, type ServiceError, status } from '@grpc/grpc-js';
-import {
-  AwaitRunsRequest,
-  type AwaitRunsResponse,
-  type RunResult,
-  type RunServiceClient,
-} from '../gen/ductor/v1/run.js';
+import type { AwaitRunsRequest } from '../gen/ductor/v1/run.js';
+import { type AwaitRunsResponse, type RunResult, type RunServiceClient } from '../gen/ductor/v1/run.js';
 import type { Connection } from '../connection/connection.js';
 import type { System } from '../connection/system.js';
 import { DuctorError } from '../errors.js';
@@ -66,10 +62,11 @@ export class ResultStream {
   close(): void {
     this.#closed = true;
     this.#call?.end();
-    for (const waiters of [...this.#waiters.values()]) {
-      for (const waiter of [...waiters])
-        waiter(new DuctorError('cancelled', 'the client was closed while it waited for a result'));
-    }
+    this.#refuseAll(new DuctorError('cancelled', 'the client was closed while it waited for a result'));
+  }
+
+  #refuseAll(error: Error): void {
+    for (const waiters of this.#waiters.values()) for (const waiter of waiters) waiter(error);
   }
 
   #forget(runId: string, waiter: Waiter): void {
@@ -100,8 +97,7 @@ export class ResultStream {
     const call = this.#client.awaitRuns(this.#connection.metadata);
     call.on('data', (message: AwaitRunsResponse) => {
       this.#pauseMs = PAUSE_MS_MIN;
-      for (const result of message.results)
-        for (const waiter of [...(this.#waiters.get(result.runId) ?? [])]) waiter(result);
+      for (const result of message.results) for (const waiter of this.#waiters.get(result.runId) ?? []) waiter(result);
     });
     call.on('error', (error: ServiceError) => {
       if (this.#call === call) this.#broken(error);

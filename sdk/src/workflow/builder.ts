@@ -138,7 +138,10 @@ export class DefinitionCollector<In> implements WorkflowBuilder<In> {
     const given = options.duration ?? options.until;
     const core = referenceCore(given);
     const field = options.duration === undefined ? 'until' : 'duration';
-    const argument: TemplateJson = core !== undefined ? { expr: core.cel } : String(given);
+    if (core === undefined && typeof given !== 'string') {
+      throw new DefinitionError(`step ${name} waits for nothing`, 'give it a duration such as "30s", or until');
+    }
+    const argument: TemplateJson = typeof given === 'string' ? given : { expr: core?.cel ?? '' };
     return this.#add(name, options, core?.reads ?? [], { type: 'STEP_TYPE_WAIT', args: { [field]: argument } });
   }
 
