@@ -10,7 +10,7 @@ function sortedKeys(value: object): string[] {
 }
 
 /**
- * The canonical text of plain JSON. The caller has checked that it is plain JSON (no NaN, no undefined in lists) and not
+ * The canonical text of plain JSON. The caller has checked that it is plain JSON (no NaN, no undefined in lists), not
  * nested beyond a few thousand levels; fields that are undefined are left out, as JSON.stringify does.
  */
 export function canonicalJson(value: unknown): string {

@@ -13,7 +13,7 @@ export interface Timer {
 export interface Clock {
   /** Estimated database time, microseconds since 1970. */
   nowUs(): number;
-  /** How far nowUs may be ahead of the database, in microseconds. A stored time has passed when nowUs() - errorUs() has. */
+  /** How far nowUs may be ahead of the database, in us. A stored time has passed when nowUs() - errorUs() has. */
   errorUs(): number;
   /** Milliseconds of this process that never go back; comparable only with themselves. */
   monotonicMs(): number;

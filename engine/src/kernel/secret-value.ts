@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 
 const MASK = '[secret]';
 
-/** Holds a secret. However it is printed, logged, stringified or spread, it shows [secret]; only reveal() gives it away. */
+/** Holds a secret. However it is printed, logged, stringified or spread, it shows [secret]; reveal() gives it away. */
 export class Secret {
   readonly #text: string;
 

@@ -5,9 +5,9 @@
  * observation, then from the best observation.
  *
  * Invariants:
- * 1. An observation brackets the database's clock: at its receipt the database's time lies in [dbUs, dbUs + round trip].
- * 2. The error bound of an observation grows with its age by DRIFT_PPM; a fresh one replaces it once its own is smaller.
- * 3. An observation that contradicts the estimate (a stepped clock, a suspended machine, a fail-over) replaces it at once.
+ * 1. An observation brackets the database's clock: at its receipt that shows a time in [dbUs, dbUs + round trip].
+ * 2. The error bound of an observation grows with its age by DRIFT_PPM; a fresh one with a smaller bound replaces it.
+ * 3. An observation that contradicts the estimate (stepped clock, suspended machine, fail-over) replaces it at once.
  */
 import type { Clock, Timer } from './clock.js';
 import { DuctorError } from './errors/ductor-error.js';

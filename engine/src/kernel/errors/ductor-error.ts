@@ -25,7 +25,7 @@ export interface DuctorErrorOptions {
   readonly cause?: unknown;
 }
 
-/** A failure with a code from the catalogue. Crosses to the caller with code, message, details and remedy; never with its cause. */
+/** A failure with a code from the catalogue. Code, message, details and remedy cross to the caller; never its cause. */
 export class DuctorError extends Error {
   override readonly name = 'DuctorError';
   readonly code: ErrorCode;

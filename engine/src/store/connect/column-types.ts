@@ -12,7 +12,7 @@ const INT8 = 20;
 const INT8_ARRAY = 1016;
 
 /** An int8 in text form as a number. Throws internal when it is not a safe integer. */
-export function parseInt8(text: string): number {
+function parseInt8(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value))
     throw new DuctorError('internal', `bigint ${text} of the database is beyond 2^53 - 1`);

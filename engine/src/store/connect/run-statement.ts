@@ -38,7 +38,7 @@ async function commit(sender: Sender): Promise<void> {
     throw new DuctorError('internal', 'the transaction was rolled back: a statement in it failed');
 }
 
-/** Runs the work between begin and commit. A failure of the rollback is left aside: the first error is the one to tell. */
+/** Runs the work between begin and commit. If the rollback fails too, the first error is the one to tell. */
 export async function runTransaction<T>(sender: Sender, work: (tx: Queryable) => Promise<T>): Promise<T> {
   const tx: Queryable = { query: (statement, values) => runStatement(sender, statement, values) };
   await tx.query('begin');

@@ -43,7 +43,7 @@ export function sessionSetup(kind: SessionKind): string {
     .join('; ');
 }
 
-/** Longest time the client waits for an answer, ms: longer than the server's own limit, for a connection gone silent. */
+/** Longest wait for an answer, ms: over the server's own limit, for a connection that has gone silent. */
 export const ANSWER_TIMEOUT_MS: Readonly<Record<SessionKind, number>> = {
   pooled: 35_000,
   lane: 8_000,

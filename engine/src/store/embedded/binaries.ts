@@ -36,7 +36,7 @@ interface Link {
 }
 
 /** Where a root engine keeps copies of unreachable binaries. Only root may write there. */
-export const SHARED_CACHE_FOLDER = '/var/cache/ductor';
+const SHARED_CACHE_FOLDER = '/var/cache/ductor';
 
 const EXE = process.platform === 'win32' ? '.exe' : '';
 

@@ -20,7 +20,7 @@ export const EMBEDDED_USER = 'ductor';
 export interface InitOptions {
   readonly binaries: Binaries;
   readonly identity: Identity | undefined;
-  /** File with the password of EMBEDDED_USER; without one every connection is trusted (unix socket in a 0700 folder). */
+  /** File with the password; without one every connection is trusted (unix socket in a 0700 folder). */
   readonly passwordFile: string | undefined;
 }
 
@@ -78,7 +78,7 @@ function syncFolder(folder: string): void {
 }
 
 /** Whether the folder holds a finished database. */
-export function isInitialised(dataFolder: string): boolean {
+function isInitialised(dataFolder: string): boolean {
   return existsSync(join(dataFolder, 'PG_VERSION'));
 }
 

@@ -32,7 +32,7 @@ export function packageVersion(nativeFolder: string): string {
   return 'unknown';
 }
 
-/** Finds the package of this platform. Throws embedded_database_unsupported when there is none or it is not installed. */
+/** Finds the package of this platform. Throws embedded_database_unsupported when it is absent or not installed. */
 export function platformPackage(platform: string = process.platform, arch: string = process.arch): PlatformPackage {
   const name = PACKAGES[`${platform}-${arch}`];
   if (name === undefined) {

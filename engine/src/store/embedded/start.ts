@@ -131,7 +131,7 @@ function urlOf({ host, port, user, database, password }: Target): string {
   return `postgresql://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
 }
 
-/** A free port of the loopback; another program may take it before PostgreSQL does, then the start fails and says so. */
+/** A free port of the loopback; should another program take it before PostgreSQL does, the start fails. */
 function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
@@ -155,7 +155,7 @@ interface Spawned {
   readonly logStart: number;
 }
 
-/** Spawns a server, detached: Ctrl-C in a terminal reaches the engine alone, which drains before it stops the server. */
+/** Spawns a server, detached: Ctrl-C in a terminal reaches the engine alone, which drains before it stops it. */
 async function spawnServer(place: Place, binaries: Binaries): Promise<Spawned> {
   if (existsSync(place.logFile) && statSync(place.logFile).size > MAX_LOG_BYTES)
     renameSync(place.logFile, `${place.logFile}.1`);

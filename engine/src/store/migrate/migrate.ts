@@ -36,7 +36,8 @@ const SCHEMA = 'ductor';
 const LOCK_KEY = 4_720_150_311_002;
 
 /** Keeps what an older engine must know of a migration it has not got. */
-const NOTES = `create table if not exists ${SCHEMA}.schema_migration_note (name text primary key, is_breaking boolean not null)`;
+const NOTES = `create table if not exists ${SCHEMA}.schema_migration_note (
+  name text primary key, is_breaking boolean not null)`;
 
 /** Names of applied migrations with their notes; undefined when the schema is not there. */
 async function appliedMigrations(client: pg.Client): Promise<Map<string, boolean> | undefined> {
@@ -52,7 +53,7 @@ async function appliedMigrations(client: pg.Client): Promise<Map<string, boolean
   return new Map(applied.rows.map((row) => [row.name, row.is_breaking]));
 }
 
-/** Which of ours are not applied. Throws database_version_unsupported when the schema is a newer engine's and breaking. */
+/** Which of ours are not applied. Throws database_version_unsupported when the schema is a newer engine's. */
 function pendingOf(ours: readonly MigrationFile[], applied: ReadonlyMap<string, boolean>): readonly MigrationFile[] {
   const known = new Set(ours.map(({ name }) => name));
   const foreign = [...applied].filter(([name]) => !known.has(name));

@@ -41,6 +41,6 @@ export function migrationFiles(folder: string = MIGRATIONS_FOLDER): readonly Mig
   const names = readdirSync(folder).filter((name) => name.endsWith('.sql'));
   const files = names.sort().map((name) => readMigration(join(folder, name)));
   const numbers = new Set(files.map(({ name }) => name.slice(0, 4)));
-  if (numbers.size < files.length) throw new DuctorError('internal', `two migrations in ${folder} have the same number`);
+  if (numbers.size < files.length) throw new DuctorError('internal', `two migrations in ${folder} share a number`);
   return files;
 }

@@ -10,9 +10,7 @@ export interface CreatedDatabase {
   /** Connection string, for a second pool or another process. */
   readonly url: string;
   readonly name: string;
-  /**
-   * Closes db and drops the database. Throws internal when sessions were left open, after it has dropped it all the same.
-   */
+  /** Closes db and drops the database. Then throws internal when other sessions were left open. */
   drop(): Promise<void>;
 }
 
