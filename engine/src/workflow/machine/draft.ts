@@ -1,0 +1,101 @@
+/** A run state in the making: entries are applied to it one by one, then it becomes the next RunState. */
+import { impossible } from '../../kernel/index.js';
+import type { RunFailure, RunState, RunStatus } from './state.js';
+import { EMPTY_STEPS, editSteps, type StepEdit } from './step-table.js';
+import { NULL_VALUE, type Value, type ValueSource } from './value.js';
+
+/** Mutable twin of RunState; made by openDraft, changed by applyEntry alone. */
+export interface Draft {
+  readonly before: RunState;
+  /** Time of the row that is being applied, microseconds since 1970. */
+  readonly atUs: number;
+  started: boolean;
+  /** Final status once the run is closed. */
+  closed: RunStatus | null;
+  familySlug: string;
+  version: number;
+  startedAtUs: number;
+  closedAtUs: number | null;
+  input: Value;
+  attributes: Readonly<Record<string, string>>;
+  output: ValueSource | null;
+  error: RunFailure | null;
+  cancel: RunState['cancel'];
+  parked: RunState['parked'];
+  readonly steps: StepEdit;
+}
+
+/** The state of a run before its first row. */
+export function emptyRun(key: { readonly tenantId: string; readonly runId: string }): RunState {
+  return {
+    tenantId: key.tenantId,
+    runId: key.runId,
+    familySlug: '',
+    version: 0,
+    status: 'PENDING',
+    seq: 0,
+    atUs: 0,
+    startedAtUs: 0,
+    closedAtUs: null,
+    input: NULL_VALUE,
+    attributes: {},
+    output: null,
+    error: null,
+    cancel: null,
+    parked: null,
+    steps: EMPTY_STEPS,
+  };
+}
+
+/** Begins the next state of a run. Throws internal when the row is older than the state. */
+export function openDraft(before: RunState, atUs: number): Draft {
+  if (atUs < before.atUs) impossible('journal-time', `row at ${atUs} after ${before.atUs} of run ${before.runId}`);
+  return {
+    before,
+    atUs,
+    started: before.status !== 'PENDING',
+    closed: before.closedAtUs === null ? null : before.status,
+    familySlug: before.familySlug,
+    version: before.version,
+    startedAtUs: before.startedAtUs,
+    closedAtUs: before.closedAtUs,
+    input: before.input,
+    attributes: before.attributes,
+    output: before.output,
+    error: before.error,
+    cancel: before.cancel,
+    parked: before.parked,
+    steps: editSteps(before.steps),
+  };
+}
+
+/** Public state that follows from what a run holds. */
+function statusOf(draft: Draft): RunStatus {
+  if (draft.closed !== null) return draft.closed;
+  if (!draft.started) return 'PENDING';
+  if (draft.parked !== null) return 'PARKED';
+  if (draft.cancel !== null) return 'CANCELLING';
+  return draft.steps.active() === 0 && draft.steps.waiting() > 0 ? 'WAITING' : 'RUNNING';
+}
+
+/** The state after row `seq`; the draft must not be used any more. */
+export function finishDraft(draft: Draft, seq: number): RunState {
+  return {
+    tenantId: draft.before.tenantId,
+    runId: draft.before.runId,
+    familySlug: draft.familySlug,
+    version: draft.version,
+    status: statusOf(draft),
+    seq,
+    atUs: draft.atUs,
+    startedAtUs: draft.startedAtUs,
+    closedAtUs: draft.closedAtUs,
+    input: draft.input,
+    attributes: draft.attributes,
+    output: draft.output,
+    error: draft.error,
+    cancel: draft.cancel,
+    parked: draft.parked,
+    steps: draft.steps.done(),
+  };
+}

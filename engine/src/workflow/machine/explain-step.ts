@@ -1,0 +1,53 @@
+/** Why a step is not done yet, in words for people (M7). */
+import { isClosed } from './queries.js';
+import { isEnded } from './resolve-edges.js';
+import type { RunState, StepState } from './state.js';
+import { formatTimestampUs } from './timestamp.js';
+
+function until(dueAtUs: number | null): string {
+  return dueAtUs === null ? '' : `, at most until ${formatTimestampUs(dueAtUs)}`;
+}
+
+function ownReason(step: StepState): string {
+  switch (step.status) {
+    case 'SCHEDULED':
+      return `a worker with a free slot to take attempt ${step.attempt}`;
+    case 'RUNNING':
+      return `attempt ${step.attempt} on worker ${step.worker ?? 'unknown'}${until(step.dueAtUs)}`;
+    case 'BACKOFF': {
+      const why = step.error === null ? '' : `, after ${step.error.code}: ${step.error.message}`;
+      return `attempt ${step.attempt + 1} at ${formatTimestampUs(step.dueAtUs ?? 0)}${why}`;
+    }
+    case 'WAITING':
+      return `the time ${formatTimestampUs(step.dueAtUs ?? 0)}`;
+    case 'CANCELLING':
+      return `attempt ${step.attempt} to stop${until(step.dueAtUs)}`;
+    case 'COMPLETED':
+    case 'FAILED':
+    case 'SKIPPED':
+    case 'CANCELLED':
+      return '';
+  }
+}
+
+function heldReason(state: RunState): string | null {
+  if (state.parked !== null)
+    return `the run to be resumed; it is parked for ${state.parked.code}: ${state.parked.message}`;
+  if (state.cancel !== null) return 'nothing any more: the run is being cancelled';
+  if (state.error !== null) return `nothing any more: the run is failing with ${state.error.code}`;
+  return null;
+}
+
+/**
+ * What a step waits for; empty when it has ended or the run is closed.
+ *
+ * @param step undefined for a step that has not been reached
+ */
+export function explainStep(state: RunState, step: StepState | undefined): string {
+  if (isClosed(state) || isEnded(step?.status)) return '';
+  if (step === undefined) return heldReason(state) ?? 'the steps before it';
+  const own = ownReason(step);
+  // While parked, an attempt that is out may still answer; everything else stands still.
+  if (state.parked === null) return own;
+  return step.status === 'RUNNING' ? own : (heldReason(state) ?? own);
+}

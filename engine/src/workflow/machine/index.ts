@@ -1,0 +1,23 @@
+/** The machine: the pure function that decides what a run does next, its state, and questions about that state. */
+export { advance } from './advance.js';
+export { emptyRun } from './draft.js';
+export type { Entry } from './entries.js';
+export { explainStep } from './explain-step.js';
+export { MAX_VALUE_BYTES } from './failure.js';
+export { fold, type RowStamp } from './fold.js';
+export type { Advance, AttemptOutcome, Command, Disposition, MachineContext, RunInput } from './inputs.js';
+export {
+  abortsOf,
+  dispatchesOf,
+  headerChanged,
+  headerOf,
+  idempotencyKeyOf,
+  taskOf,
+  type OpenAttempt,
+} from './orders.js';
+export type { ExpressionScope, Plan, PlanEdge, PlanStep, RetryPlan, Template } from './plan.js';
+export { isActive, isClosed, resolveSource, runOutput, stateBytes, wakeAtUs } from './queries.js';
+export type { RunFailure, RunState, RunStatus, StepState, StepStatus, StepTable } from './state.js';
+export { stepTable } from './step-table.js';
+export { formatTimestampUs } from './timestamp.js';
+export { jsonValue, NULL_VALUE, type Value, type ValueSource } from './value.js';

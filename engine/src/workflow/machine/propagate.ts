@@ -1,0 +1,75 @@
+/** Lets ended steps take effect: edges resolve, joins start or skip their steps, an unhandled failure fails the run. */
+import { impossible } from '../../kernel/index.js';
+import { ownFailure, tryPlan } from './failure.js';
+import type { PlanEdge, PlanStep } from './plan.js';
+import { isEnded, joinStarts, resolveEdge } from './resolve-edges.js';
+import { startStep } from './start-steps.js';
+import { emit, goesOn, planStepAt, type EdgeResolution, type Tick } from './tick.js';
+
+/** How the edge resolved; null when its condition failed, which has failed the run. */
+function resolved(tick: Tick, edge: PlanEdge): EdgeResolution | null {
+  const tried = tryPlan(() => resolveEdge(tick, edge));
+  if (tried.ok) return tried.value;
+  const prefix = `condition of edge ${edge.sourceRef} -> ${edge.targetRef} (${edge.type}): `;
+  emit(tick, { kind: 'run_failing', error: ownFailure('', tried.error, prefix) });
+  return null;
+}
+
+/** Resolves all edges of an ended step. False when that fails the run. */
+function resolveOutgoing(tick: Tick, step: PlanStep): boolean {
+  let isHandled = false;
+  for (const edge of step.outgoing) {
+    const resolution = resolved(tick, edge);
+    if (resolution === null) return false;
+    isHandled ||= resolution === 'FIRED';
+  }
+  const state = tick.draft.steps.get(step.ref);
+  if (state === undefined || state.status !== 'FAILED' || isHandled) return true;
+  const error = state.error ?? impossible('failed-step', `step ${step.ref} failed without a reason`);
+  emit(tick, { kind: 'run_failing', error });
+  return false;
+}
+
+/** Decides a join once the last of its sources has ended. */
+function decideJoin(tick: Tick, step: PlanStep): void {
+  if (tick.draft.steps.get(step.ref) !== undefined) return;
+  if (!step.incoming.every((edge) => isEnded(tick.draft.steps.get(edge.sourceRef)?.status))) return;
+  const resolutions: EdgeResolution[] = [];
+  for (const edge of step.incoming) {
+    const resolution = resolved(tick, edge);
+    if (resolution === null) return;
+    resolutions.push(resolution);
+  }
+  if (joinStarts(resolutions)) {
+    startStep(tick, step);
+    return;
+  }
+  emit(tick, { kind: 'step_skipped', path: step.ref });
+  tick.ended.push(step.ref);
+}
+
+/** Follows tick.ended until nothing is left to decide or the run stops going on. */
+function followEnded(tick: Tick): void {
+  // Not for-of over a copy: steps that end on the way are appended and must be seen.
+  for (let next = 0; next < tick.ended.length && goesOn(tick); next += 1) {
+    const step = planStepAt(tick, tick.ended[next] ?? '');
+    if (!resolveOutgoing(tick, step)) return;
+    for (const edge of step.outgoing) {
+      if (!goesOn(tick)) return;
+      decideJoin(tick, planStepAt(tick, edge.targetRef));
+    }
+  }
+}
+
+function startRoots(tick: Tick): void {
+  for (const step of tick.plan.steps) {
+    if (step.incoming.length === 0 && tick.draft.steps.get(step.ref) === undefined) startStep(tick, step);
+  }
+}
+
+/** Begins what waits for no other step, then follows ended steps until nothing is left to decide. */
+export function propagate(tick: Tick): void {
+  if (!goesOn(tick)) return;
+  if (tick.rootsDue) startRoots(tick);
+  followEnded(tick);
+}

@@ -1,0 +1,51 @@
+/** What a shell may ask of a run's state. All from the state alone: no plan, no clock. */
+import { impossible } from '../../kernel/index.js';
+import type { RunState } from './state.js';
+import type { Value, ValueSource } from './value.js';
+
+/** Whether the run has ended for good. */
+export function isClosed(state: RunState): boolean {
+  return state.closedAtUs !== null;
+}
+
+/**
+ * Whether some attempt is scheduled, running or being cancelled, so that a takeover must load the run at once. A parked
+ * run is not active: nothing of it is to be dispatched, and a result that still comes loads it by its key.
+ */
+export function isActive(state: RunState): boolean {
+  return !isClosed(state) && state.parked === null && state.steps.active > 0;
+}
+
+/** When the run goes on by itself, microseconds since 1970; null when closed, parked, or moved only from outside. */
+export function wakeAtUs(state: RunState): number | null {
+  return isClosed(state) || state.parked !== null ? null : state.steps.nextDueUs;
+}
+
+/** The value a source names. Throws internal when the step named has no output: sources are recorded after outputs. */
+export function resolveSource(state: RunState, source: ValueSource): Value {
+  switch (source.kind) {
+    case 'value':
+      return source.value;
+    case 'runInput':
+      return state.input;
+    case 'stepOutput':
+      return (
+        state.steps.get(source.path)?.output ??
+        impossible('value-source', `step ${source.path} of run ${state.runId} has no output`)
+      );
+  }
+}
+
+/** Output of a closed run, null when it has none. */
+export function runOutput(state: RunState): Value | null {
+  return state.output === null ? null : resolveSource(state, state.output);
+}
+
+/** Estimate of the memory a state takes, in bytes; costs nothing, kept as steps change. */
+export function stateBytes(state: RunState): number {
+  let bytes = 700 + state.input.data.byteLength + state.steps.bytes;
+  for (const key in state.attributes) bytes += 100 + 2 * (key.length + (state.attributes[key]?.length ?? 0));
+  if (state.output?.kind === 'value') bytes += state.output.value.data.byteLength;
+  if (state.error !== null) bytes += 200 + 2 * (state.error.message.length + state.error.stack.length);
+  return bytes;
+}

@@ -1,0 +1,69 @@
+/** Begins one step: hands it to a worker, does it inline, or sets its timer. */
+import { DuctorError } from '../../kernel/index.js';
+import { checkSize, ownFailure, tryPlan } from './failure.js';
+import type { PlanStep, Template } from './plan.js';
+import { emit, type Tick } from './tick.js';
+import { formatTimestampUs } from './timestamp.js';
+import { jsonValue, NULL_VALUE, type Value, type ValueSource } from './value.js';
+
+/** Where the value of a template stands, or the value itself. Throws what the template throws, and value_too_large. */
+export function sourceOf(tick: Tick, template: Template, what: string): ValueSource {
+  const { source } = template;
+  if (source === null) {
+    return { kind: 'value', value: checkSize(jsonValue(template.evaluate(tick.scope)), what) };
+  }
+  if (source.kind !== 'stepOutput') return source;
+  const output = tick.draft.steps.get(source.path)?.output ?? null;
+  return output === null ? { kind: 'value', value: NULL_VALUE } : source;
+}
+
+/** Output of a wait that ended. */
+export function wokeOutput(nowUs: number): Value {
+  return jsonValue({ woke_at: formatTimestampUs(nowUs) });
+}
+
+function startCallback(tick: Tick, step: PlanStep & { readonly type: 'CALLBACK' }): void {
+  const input = sourceOf(tick, step.input, `the input of step ${step.ref}`);
+  emit(tick, { kind: 'step_scheduled', path: step.ref, attempt: 1, input });
+  tick.commands.push({ kind: 'dispatch', path: step.ref, attempt: 1 });
+}
+
+function runDataflow(tick: Tick, step: PlanStep & { readonly type: 'DATAFLOW' }): void {
+  const output = checkSize(jsonValue(step.transform(tick.scope)), `the output of step ${step.ref}`);
+  emit(tick, { kind: 'step_completed', path: step.ref, attempt: 0, output });
+  tick.ended.push(step.ref);
+}
+
+function startWait(tick: Tick, step: PlanStep & { readonly type: 'WAIT' }): void {
+  const wakeAtUs = Math.ceil(step.wakeAtUs(tick.scope, tick.nowUs));
+  if (!Number.isSafeInteger(wakeAtUs)) {
+    throw new DuctorError('expression_failed', `the wait ends at ${wakeAtUs} us since 1970, which is no time`);
+  }
+  emit(tick, { kind: 'step_waiting', path: step.ref, wakeAtUs: Math.max(0, wakeAtUs) });
+  if (wakeAtUs <= tick.nowUs) endWait(tick, step.ref);
+}
+
+/** Ends a wait whose time has come. */
+export function endWait(tick: Tick, path: string): void {
+  emit(tick, { kind: 'step_completed', path, attempt: 0, output: wokeOutput(tick.nowUs) });
+  tick.ended.push(path);
+}
+
+function begin(tick: Tick, step: PlanStep): void {
+  switch (step.type) {
+    case 'CALLBACK':
+      return startCallback(tick, step);
+    case 'DATAFLOW':
+      return runDataflow(tick, step);
+    case 'WAIT':
+      return startWait(tick, step);
+  }
+}
+
+/** Begins a step. An expression that fails, fails the step; anything but a DuctorError propagates. */
+export function startStep(tick: Tick, step: PlanStep): void {
+  const begun = tryPlan(() => begin(tick, step));
+  if (begun.ok) return;
+  emit(tick, { kind: 'step_failed', path: step.ref, attempt: 0, error: ownFailure(step.ref, begun.error) });
+  tick.ended.push(step.ref);
+}

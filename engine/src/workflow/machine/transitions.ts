@@ -1,0 +1,92 @@
+/**
+ * The table of all transitions (M3). Whatever is not in it is a fault: of this code, or of a journal that this code
+ * did not write.
+ */
+import { impossible } from '../../kernel/index.js';
+import type { Draft } from './draft.js';
+import type { Entry } from './entries.js';
+import type { StepState, StepStatus } from './state.js';
+
+/** Status of a step, with PENDING for those that are not in the table of steps. */
+export type StepFrom = StepStatus | 'PENDING';
+
+/** Entries that concern a step. */
+export type StepEntry = Extract<Entry, { readonly path: string }>;
+
+/** Entries that concern the run as a whole. */
+export type RunEntry = Exclude<Entry, StepEntry>;
+
+/** From which states of a step each entry may come. */
+export const STEP_TRANSITIONS: Readonly<Record<StepEntry['kind'], readonly StepFrom[]>> = {
+  step_scheduled: ['PENDING', 'BACKOFF'],
+  step_running: ['SCHEDULED'],
+  step_completed: ['SCHEDULED', 'RUNNING', 'PENDING', 'WAITING', 'CANCELLING'],
+  attempt_failed: ['SCHEDULED', 'RUNNING'],
+  step_failed: ['SCHEDULED', 'RUNNING', 'PENDING', 'CANCELLING'],
+  step_waiting: ['PENDING'],
+  step_skipped: ['PENDING'],
+  step_cancelling: ['SCHEDULED', 'RUNNING'],
+  step_cancelled: ['CANCELLING', 'BACKOFF', 'WAITING'],
+};
+
+/** The attempt an entry must name: the one it opens, the one that is open, or 0 where the coordinator acts itself. */
+function attemptNamed(kind: StepEntry['kind'], from: StepFrom, previous: StepState | undefined): number {
+  if (kind === 'step_scheduled') return (previous?.attempt ?? 0) + 1;
+  return from === 'SCHEDULED' || from === 'RUNNING' || from === 'CANCELLING' ? (previous?.attempt ?? 0) : 0;
+}
+
+/** Whether the run goes on by itself: only then steps begin, try again or reach the end of a wait. */
+function goesOn(draft: Draft): boolean {
+  return draft.parked === null && draft.cancel === null && draft.error === null;
+}
+
+function refuse(draft: Draft, entry: Entry, why: string): never {
+  impossible('transition', `${entry.kind} ${why} in run ${draft.before.runId} after row ${draft.before.seq}`);
+}
+
+/** The step's state before the entry. Throws internal when the entry is no transition from it. */
+export function checkStepEntry(draft: Draft, entry: StepEntry): StepState | undefined {
+  if (!draft.started || draft.closed !== null) refuse(draft, entry, 'of a run that is not open');
+  const previous = draft.steps.get(entry.path);
+  const from: StepFrom = previous?.status ?? 'PENDING';
+  if (!STEP_TRANSITIONS[entry.kind].includes(from)) refuse(draft, entry, `of step ${entry.path} which is ${from}`);
+  const attempt = 'attempt' in entry ? entry.attempt : 0;
+  const named = attemptNamed(entry.kind, from, previous);
+  if (attempt !== named) refuse(draft, entry, `of step ${entry.path} names attempt ${attempt}, not ${named}`);
+  if (entry.kind === 'step_cancelling' && draft.cancel === null) refuse(draft, entry, 'without a cancel request');
+  if (from === 'PENDING' || from === 'WAITING' || from === 'BACKOFF') {
+    const ends = entry.kind === 'step_cancelled';
+    if (ends ? draft.cancel === null && draft.error === null : !goesOn(draft)) {
+      refuse(draft, entry, `of step ${entry.path}, ${from} in a run that ${ends ? 'goes on' : 'is held'}`);
+    }
+  }
+  return previous;
+}
+
+function mayClose(draft: Draft, status: 'COMPLETED' | 'FAILED' | 'CANCELLED'): boolean {
+  if (draft.parked !== null || draft.steps.active() > 0 || draft.steps.waiting() > 0) return false;
+  if (status === 'CANCELLED') return draft.cancel !== null;
+  return draft.cancel === null && (draft.error !== null) === (status === 'FAILED');
+}
+
+function isRunTransition(draft: Draft, entry: RunEntry): boolean {
+  if (entry.kind === 'run_started') return !draft.started;
+  if (!draft.started || draft.closed !== null) return false;
+  switch (entry.kind) {
+    case 'cancel_requested':
+      return draft.cancel === null;
+    case 'run_parked':
+      return draft.parked === null;
+    case 'run_resumed':
+      return draft.parked !== null;
+    case 'run_failing':
+      return goesOn(draft);
+    case 'run_closed':
+      return mayClose(draft, entry.status);
+  }
+}
+
+/** Throws internal when the entry is no transition of the run. */
+export function checkRunEntry(draft: Draft, entry: RunEntry): void {
+  if (!isRunTransition(draft, entry)) refuse(draft, entry, 'is no transition');
+}
