@@ -1,16 +1,19 @@
 // Refuses a change of proto/ that would break clients in the field (buf's WIRE_JSON rules), against the branch main,
 // or against $DUCTOR_PROTO_BASE (any git revision). Only the module proto/ is compared, as an image: buf.yaml has a
 // second module in node_modules, which a saved image cannot hold. Says so and passes where there is nothing to compare
-// with: no git, a shallow clone without main, or a main without proto/.
+// with: no git, a shallow clone without main, or a main without proto/. --root DIR: compare the project there.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { ROOT, runTool } from './lib/tool.mjs';
 
+const rootAt = process.argv.indexOf('--root');
+const root = rootAt === -1 ? ROOT : process.argv[rootAt + 1];
+
 /** Runs git in the project; undefined when it fails or is not installed. */
 function git(...args) {
-  const { status, stdout } = spawnSync('git', args, { cwd: ROOT, maxBuffer: 64 * 1024 * 1024 });
+  const { status, stdout } = spawnSync('git', args, { cwd: root, maxBuffer: 64 * 1024 * 1024 });
   return status === 0 ? stdout : undefined;
 }
 
@@ -41,8 +44,8 @@ function layBase(commit, folder) {
     writeFileSync(join(folder, path), git('show', `${commit}:${path}`) ?? '');
   }
   const google = 'node_modules/protobufjs/google/api';
-  cpSync(join(ROOT, google), join(folder, google), { recursive: true });
-  cpSync(join(ROOT, 'buf.yaml'), join(folder, 'buf.yaml'));
+  cpSync(join(root, google), join(folder, google), { recursive: true });
+  cpSync(join(root, 'buf.yaml'), join(folder, 'buf.yaml'));
   return paths.length > 0;
 }
 
@@ -59,6 +62,6 @@ if (!layBase(commit, folder)) {
 }
 const image = join(folder, 'base.binpb');
 const built = runTool('buf', ['build', 'proto', '-o', image], { cwd: folder });
-const compared = built.status === 0 ? runTool('buf', ['breaking', 'proto', '--against', image]) : built;
+const compared = built.status === 0 ? runTool('buf', ['breaking', 'proto', '--against', image], { cwd: root }) : built;
 if (compared.status === 0) console.log(`proto:breaking: compatible with ${commit.slice(0, 10)}`);
 process.exit(compared.status);

@@ -1,6 +1,6 @@
 /** The tools that `npm run verify` runs go red when they must: on the fixtures, and on trees made for the purpose. */
 import { spawnSync } from 'node:child_process';
-import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -128,5 +128,43 @@ describe('verify', () => {
     expect(output).toContain('sdk/src/gen: differs: ductor/v1/run.ts');
     expect(output).toContain('engine/src/gen: not generated any more: extra.ts');
     expect(status).toBe(1);
+  });
+
+  describe('proto:breaking', () => {
+    const note = (field: string): string => `syntax = "proto3";\npackage ductor.v1;\nmessage Note {\n  ${field}\n}\n`;
+
+    /** A project with the contract committed on main, unless git is left out. */
+    function contract(git: boolean): string {
+      const folder = project({ 'proto/ductor/v1/note.proto': note('string text = 1;') });
+      const google = 'node_modules/protobufjs/google/api';
+      for (const path of ['buf.yaml', google]) cpSync(join(ROOT, path), join(folder, path), { recursive: true });
+      const identity = ['-c', 'user.name=test', '-c', 'user.email=test@localhost'];
+      const commands = [
+        ['init', '-q', '-b', 'main'],
+        ['add', 'proto'],
+        [...identity, 'commit', '-q', '-m', 'Add'],
+      ];
+      for (const args of git ? commands : []) spawnSync('git', args, { cwd: folder });
+      return folder;
+    }
+
+    const breaking = (folder: string, field: string): Outcome => {
+      writeFileSync(join(folder, 'proto/ductor/v1/note.proto'), note(field));
+      return run('../scripts/proto-breaking.mjs', ['--root', folder], { GIT_CEILING_DIRECTORIES: tmpdir() });
+    };
+
+    test('a new field is green, a changed type turns it red', () => {
+      const folder = contract(true);
+      expect(breaking(folder, 'string text = 1;\n  bool is_new = 2;')).toMatchObject({ status: 0 });
+      const { status, output } = breaking(folder, 'uint32 text = 1;');
+      expect(output).toContain('changed type');
+      expect(status).not.toBe(0);
+    });
+
+    test('without git there is nothing to compare with, and it says so', () => {
+      const { status, output } = breaking(contract(false), 'uint32 text = 1;');
+      expect(output).toContain('no branch main');
+      expect(status).toBe(0);
+    });
   });
 });
