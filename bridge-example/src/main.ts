@@ -1,0 +1,28 @@
+/**
+ * The app. `node dist/main.js all|api|worker`: the web side and the worker may live in one process or in two.
+ * Settings: DUCTOR_ADDRESS, DUCTOR_API_KEY, PORT (default 7500), WORLD_DIR (default .world), PAUSE (default 1s).
+ */
+import { createServer } from 'node:http';
+import { DuctorClient, createWorker } from '@ductor/sdk';
+import { leadApi } from './http.js';
+import { leadWorkflow } from './lead-workflow.js';
+import { Provider } from './provider.js';
+
+const role = process.argv[2] ?? 'all';
+const port = Number(process.env['PORT'] ?? 7500);
+const workflow = leadWorkflow(new Provider(process.env['WORLD_DIR'] ?? '.world'), process.env['PAUSE'] ?? '1s');
+
+if (role === 'worker' || role === 'all') {
+  const worker = createWorker({ workflows: [workflow], capacity: 50 });
+  await worker.ready;
+  process.stdout.write('worker ready\n');
+}
+if (role === 'api' || role === 'all') {
+  const client = new DuctorClient();
+  const server = createServer(leadApi(client, workflow));
+  server.listen(port, '127.0.0.1', () => process.stdout.write(`leads at http://127.0.0.1:${port}/leads\n`));
+  process.once('SIGTERM', () => {
+    server.close();
+    client.close();
+  });
+}

@@ -1,0 +1,2 @@
+/** The command line. */
+export { ENGINE_VERSION, runProgram } from './program.js';

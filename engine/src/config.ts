@@ -1,0 +1,73 @@
+/**
+ * Every setting of the engine, from the environment. One schema; docs/configuration.md is its table, and a test holds
+ * the two together.
+ */
+import { z } from 'zod';
+import { DuctorError, type Problem } from './kernel/index.js';
+
+const flag = z
+  .enum(['true', 'false'])
+  .transform((text) => text === 'true')
+  .default(false);
+const port = z.coerce.number().int().min(0).max(65_535);
+
+/** The schema: name, default and meaning of each setting. */
+export const SETTINGS = z.object({
+  DATABASE_URL: z
+    .string()
+    .regex(/^postgres(ql)?:\/\//, 'must begin with postgresql://')
+    .optional()
+    .describe('PostgreSQL 15 or newer. `ductor dev` starts an embedded one when it is absent.'),
+  DUCTOR_HOST: z.string().min(1).default('127.0.0.1').describe('Address to listen on; 0.0.0.0 for all.'),
+  DUCTOR_PORT: port.default(7400).describe('Port to listen on; 0 for any free one.'),
+  DUCTOR_ADVERTISE_ADDRESS: z
+    .string()
+    .regex(/^[^/\s]+:\d+$/, 'must be host:port')
+    .optional()
+    .describe('host:port at which workers and other nodes reach this node. Default: the address it listens on.'),
+  DUCTOR_SECRET: z
+    .string()
+    .optional()
+    .describe(
+      '32 random bytes or more, the same on all nodes. "new,old" during a rotation. `ductor dev` keeps its own.',
+    ),
+  DUCTOR_DATA_DIR: z.string().min(1).default('.ductor').describe('Where `ductor dev` keeps database, key and secret.'),
+  DUCTOR_LOG_LEVEL: z
+    .enum(['debug', 'info', 'warn', 'error', 'silent'])
+    .default('info')
+    .describe('Least level that is logged.'),
+  DUCTOR_ALLOW_UNSAFE_DATABASE: flag.describe(
+    'true accepts a server with fsync, synchronous_commit or full_page_writes off: a crash may then lose acknowledged work.',
+  ),
+  DUCTOR_LEASE_MS: z.coerce
+    .number()
+    .int()
+    .min(2_000)
+    .max(60_000)
+    .default(5_000)
+    .describe('How long a node that stopped answering keeps its shards, ms.'),
+});
+
+/** Checked settings. */
+export type Settings = z.output<typeof SETTINGS>;
+
+/**
+ * Reads the settings. Throws invalid_argument with one detail per setting that is wrong.
+ *
+ * @param env the process's environment
+ */
+export function readSettings(env: Readonly<Record<string, string | undefined>>): Settings {
+  const given = Object.fromEntries(
+    Object.keys(SETTINGS.shape).map((name) => [name, env[name] === '' ? undefined : env[name]]),
+  );
+  const parsed = SETTINGS.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const details = parsed.error.issues.map((issue): Problem => {
+    const name = String(issue.path[0]);
+    const value =
+      name === 'DUCTOR_SECRET' || name === 'DATABASE_URL' ? '[secret]' : String(env[name] ?? '').slice(0, 200);
+    return { path: name, value, problem: issue.message, remedy: 'See docs/configuration.md.' };
+  });
+  const names = details.map((detail) => detail.path).join(', ');
+  throw new DuctorError('invalid_argument', `settings that cannot be used: ${names}`, { details });
+}

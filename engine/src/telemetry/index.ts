@@ -1,0 +1,3 @@
+/** Telemetry: logs and metrics. */
+export { createLog, type Log, type LogLevel, type LogOptions } from './log.js';
+export { createMetrics, type Metrics } from './metrics.js';

@@ -1,0 +1,49 @@
+/** Metrics of the engine, as prom-client keeps them. */
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+/** Everything the engine counts. No label ever carries a tenant, run or other unbounded value. */
+export interface Metrics {
+  readonly registry: Registry;
+  /** Runs in each commit. */
+  readonly batchSize: Histogram;
+  /** Time of each commit, seconds. */
+  readonly commitSeconds: Histogram;
+  /** Time the machine took for one run's tick, seconds. */
+  readonly tickSeconds: Histogram;
+  /** How late timers fired, seconds. */
+  readonly timerLatenessSeconds: Histogram;
+  /** Commits that were refused because this node had been fenced. */
+  readonly fencedCommits: Counter;
+  /** Runs that another writer had moved on meanwhile. */
+  readonly conflicts: Counter;
+  /** Commits whose answer was lost. */
+  readonly unknownOutcomes: Counter;
+  /** Runs with inputs that wait for the next commit. */
+  readonly dirtyRuns: Gauge;
+  /** Runs that were parked, by code. */
+  readonly parkedRuns: Counter<'code'>;
+}
+
+const SECONDS = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
+const RUNS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
+
+/** A fresh set of metrics with a registry of its own. */
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const histogram = (name: string, help: string, buckets: number[]): Histogram =>
+    new Histogram({ name, help, buckets, registers });
+  const counter = (name: string, help: string): Counter => new Counter({ name, help, registers });
+  return {
+    registry,
+    batchSize: histogram('ductor_commit_runs', 'Runs in a commit', RUNS),
+    commitSeconds: histogram('ductor_commit_seconds', 'Time of a commit', SECONDS),
+    tickSeconds: histogram('ductor_tick_seconds', "Time of one run's tick in the machine", SECONDS),
+    timerLatenessSeconds: histogram('ductor_timer_lateness_seconds', 'How late timers fired', SECONDS),
+    fencedCommits: counter('ductor_fenced_commits_total', 'Commits refused because the node was fenced'),
+    conflicts: counter('ductor_commit_conflicts_total', 'Runs moved on by another writer'),
+    unknownOutcomes: counter('ductor_commit_unknown_total', 'Commits whose answer was lost'),
+    dirtyRuns: new Gauge({ name: 'ductor_dirty_runs', help: 'Runs that wait for the next commit', registers }),
+    parkedRuns: new Counter({ name: 'ductor_parked_runs_total', help: 'Runs parked', labelNames: ['code'], registers }),
+  };
+}
