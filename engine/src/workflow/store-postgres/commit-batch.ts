@@ -1,0 +1,221 @@
+/** Lays a batch out as the parameters of its statement, and reads the statement's answer back. Pure. */
+import { impossible } from '../../kernel/index.js';
+import type { Prepared } from '../../store/index.js';
+import type { TickOutcome, TickWrite } from '../coordinator/ports.js';
+import { newBlob, type Blob } from './blob.js';
+import { commitStatement } from './commit-statement.js';
+import { PART_NAMES, type PartName } from './commit-parts.js';
+import { statusCode } from './run-status-code.js';
+import { plainArray, textArray, uuidArray } from './sql-array.js';
+
+/** A batch, ready to be sent. */
+export interface CommitBatch {
+  readonly statement: Prepared;
+  /** Everything but the node and its lane session, which come first. */
+  readonly values: readonly unknown[];
+  /** Reads the answer: one outcome per tick of the batch, in order. */
+  outcomes(answer: CommitAnswer): readonly TickOutcome[];
+}
+
+/** The row that the statement returns. */
+export interface CommitAnswer extends Record<string, unknown> {
+  /** 0: the fence held nothing. */
+  readonly fence: number;
+  /** Journal rows that were appended. */
+  readonly appended: number;
+  /** Set when some were not: the runs of those that were, as "tenant/run". */
+  readonly runs: readonly string[] | null;
+  /** Set when some were not and there are start keys: runs with start keys that were there before. */
+  readonly present: readonly string[] | null;
+}
+
+/** The ticks of a batch by what is to be done for them. */
+interface Sorted {
+  /** Ticks to append. */
+  readonly ticks: readonly TickWrite[];
+  /** Consumptions without a tick. */
+  readonly drops: readonly TickWrite[];
+  /** Ticks whose start key an earlier tick of the same batch claims. */
+  readonly doubles: ReadonlySet<TickWrite>;
+}
+
+/** A run's name in the answer. */
+function nameOf(tick: TickWrite): string {
+  return `${tick.tenantId}/${tick.runId}`;
+}
+
+/** Shard of a run id that was checked or comes from the store: its last byte. */
+function shardByte(runId: string): number {
+  return Number.parseInt(runId.slice(34), 16);
+}
+
+/** Sorts the ticks of a batch. Throws internal when a run is in it twice, or starts without a header. */
+function sortTicks(batch: readonly TickWrite[]): Sorted {
+  const runs = new Set<string>();
+  const keys = new Set<string>();
+  const ticks: TickWrite[] = [];
+  const drops: TickWrite[] = [];
+  const doubles = new Set<TickWrite>();
+  for (const tick of batch) {
+    if (tick.entries.length === 0) {
+      drops.push(tick);
+      continue;
+    }
+    const name = nameOf(tick);
+    if (runs.has(name)) impossible('run-twice-in-batch', `run ${tick.runId} stands twice in a batch`);
+    runs.add(name);
+    if (tick.seq === 1 && tick.header === null) impossible('start-without-header', `run ${tick.runId} has no header`);
+    if (tick.startKey !== null) {
+      const key = JSON.stringify([tick.tenantId, tick.header?.familySlug, tick.startKey.key]);
+      if (keys.has(key)) {
+        doubles.add(tick);
+        continue;
+      }
+      keys.add(key);
+    }
+    ticks.push(tick);
+  }
+  return { ticks, drops, doubles };
+}
+
+/** Arrays of a part, or undefined when it has no rows. */
+type Layout = (sorted: Sorted, blob: Blob) => readonly string[] | undefined;
+
+const layouts: Readonly<Record<PartName, Layout>> = {
+  keys({ ticks }, blob) {
+    const rows = ticks.flatMap((t) =>
+      t.header !== null && t.startKey !== null ? [{ ...t, ...t.startKey, of: t.header }] : [],
+    );
+    if (rows.length === 0) return undefined;
+    return [
+      uuidArray(rows.map((t) => t.tenantId)),
+      textArray(rows.map((t) => t.of.familySlug)),
+      textArray(rows.map((t) => t.key)),
+      uuidArray(rows.map((t) => t.runId)),
+      plainArray(rows.map((t) => t.of.version)),
+      plainArray(rows.map((t) => blob.add(t.fingerprint))),
+      plainArray(rows.map((t) => t.fingerprint.length)),
+    ];
+  },
+  journal({ ticks }, blob) {
+    if (ticks.length === 0) return undefined;
+    return [
+      plainArray(ticks.map((t) => t.atUs)),
+      uuidArray(ticks.map((t) => t.tenantId)),
+      uuidArray(ticks.map((t) => t.runId)),
+      plainArray(ticks.map((t) => t.seq)),
+      plainArray(ticks.map((t) => t.startKey !== null)),
+      plainArray(ticks.map((t) => blob.add(t.entries))),
+      plainArray(ticks.map((t) => t.entries.length)),
+    ];
+  },
+  headers({ ticks }) {
+    const rows = ticks.flatMap((t) => (t.seq === 1 && t.header !== null ? [t.header] : []));
+    if (rows.length === 0) return undefined;
+    return [
+      plainArray(rows.map((h) => h.startedAtUs)),
+      plainArray(rows.map((h) => h.wakeAtUs)),
+      plainArray(rows.map((h) => h.closedAtUs)),
+      plainArray(rows.map((h) => h.version)),
+      plainArray(rows.map((h) => h.shard)),
+      plainArray(rows.map((h) => statusCode(h.status))),
+      plainArray(rows.map((h) => h.active)),
+      uuidArray(rows.map((h) => h.tenantId)),
+      uuidArray(rows.map((h) => h.runId)),
+      textArray(rows.map((h) => h.familySlug)),
+    ];
+  },
+  attributes({ ticks }) {
+    const rows = ticks.flatMap((t) =>
+      t.seq === 1 && t.header !== null
+        ? Object.entries(t.header.attributes).map(([name, value]) => ({
+            tenantId: t.tenantId,
+            runId: t.runId,
+            name,
+            value,
+          }))
+        : [],
+    );
+    if (rows.length === 0) return undefined;
+    return [
+      uuidArray(rows.map((a) => a.tenantId)),
+      uuidArray(rows.map((a) => a.runId)),
+      textArray(rows.map((a) => a.name)),
+      textArray(rows.map((a) => a.value)),
+    ];
+  },
+  updates({ ticks }) {
+    const rows = ticks.flatMap((t) => (t.seq > 1 && t.header !== null ? [t.header] : []));
+    if (rows.length === 0) return undefined;
+    return [
+      plainArray(rows.map((h) => h.wakeAtUs)),
+      plainArray(rows.map((h) => h.closedAtUs)),
+      plainArray(rows.map((h) => statusCode(h.status))),
+      plainArray(rows.map((h) => h.active)),
+      uuidArray(rows.map((h) => h.tenantId)),
+      uuidArray(rows.map((h) => h.runId)),
+    ];
+  },
+  snapshots({ ticks }, blob) {
+    const rows = ticks.flatMap((t) => (t.snapshot === null ? [] : [{ ...t, data: t.snapshot }]));
+    if (rows.length === 0) return undefined;
+    return [
+      uuidArray(rows.map((t) => t.tenantId)),
+      uuidArray(rows.map((t) => t.runId)),
+      plainArray(rows.map((t) => t.seq)),
+      plainArray(rows.map((t) => blob.add(t.data))),
+      plainArray(rows.map((t) => t.data.length)),
+    ];
+  },
+  consumed({ ticks }) {
+    const rows = ticks.flatMap((t) => t.consumed.map((id) => ({ tenantId: t.tenantId, runId: t.runId, id })));
+    if (rows.length === 0) return undefined;
+    return [
+      uuidArray(rows.map((c) => c.tenantId)),
+      uuidArray(rows.map((c) => c.runId)),
+      plainArray(rows.map((c) => shardByte(c.runId))),
+      plainArray(rows.map((c) => c.id)),
+    ];
+  },
+  dropped({ drops }) {
+    const rows = drops.flatMap((t) => t.consumed.map((id) => ({ shard: shardByte(t.runId), id })));
+    if (rows.length === 0) return undefined;
+    return [plainArray(rows.map((c) => c.shard)), plainArray(rows.map((c) => c.id))];
+  },
+};
+
+/** What became of one tick when not all were appended. */
+function outcomeOf(tick: TickWrite, appended: ReadonlySet<string>, present: ReadonlySet<string>): TickOutcome {
+  const name = nameOf(tick);
+  if (tick.entries.length === 0 || appended.has(name)) return 'written';
+  return tick.startKey === null || present.has(name) ? 'conflict' : 'key_taken';
+}
+
+/**
+ * Lays out a batch; undefined when there is nothing to send.
+ *
+ * Throws internal when the batch holds a run twice, a start without a header, or an id that is not a UUID.
+ */
+export function layOut(batch: readonly TickWrite[]): CommitBatch | undefined {
+  const sorted = sortTicks(batch);
+  const blob = newBlob();
+  const names: PartName[] = [];
+  const arrays: string[] = [];
+  for (const name of PART_NAMES) {
+    const columns = layouts[name](sorted, blob);
+    if (columns === undefined) continue;
+    names.push(name);
+    arrays.push(...columns);
+  }
+  if (names.length === 0) return undefined;
+  return {
+    statement: commitStatement(names),
+    values: [blob.bytes(), sorted.ticks.length, ...arrays],
+    outcomes(answer) {
+      if (answer.appended === sorted.ticks.length && sorted.doubles.size === 0) return batch.map(() => 'written');
+      const appended = new Set(answer.runs ?? sorted.ticks.map(nameOf));
+      const present = new Set(answer.present ?? []);
+      return batch.map((tick) => (sorted.doubles.has(tick) ? 'key_taken' : outcomeOf(tick, appended, present)));
+    },
+  };
+}

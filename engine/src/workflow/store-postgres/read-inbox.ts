@@ -1,0 +1,47 @@
+/** Reads the boxes of shards. */
+import { impossible } from '../../kernel/index.js';
+import { prepared, type Queryable, type Row } from '../../store/index.js';
+import type { InboxMessage } from '../coordinator/ports.js';
+import { INBOX_KIND } from './send-inbox.js';
+import { plainArray } from './sql-array.js';
+
+/** Bodies read at once, bytes; at least one message is read whatever its size. */
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Without a cursor: ids are drawn before their transactions commit, so a lower id may appear after a higher one was
+ * read. Consumed rows are deleted, which keeps what is read short.
+ */
+const READ = prepared(
+  'read_inbox',
+  `select m.id, m.tenant_id, m.chain_id, m.kind, m.body from (
+    select i.*, sum(octet_length(i.body)) over (order by i.id) - octet_length(i.body) as before
+    from unnest($1::smallint[]) as s (shard)
+    cross join lateral (
+      select * from ductor.run_inbox i where i.shard = s.shard order by i.id limit $2) i
+    order by i.id limit $2) m
+  where m.before < ${MAX_BYTES} order by m.id`,
+);
+
+const KINDS = new Map<number, InboxMessage['kind']>([
+  [INBOX_KIND.cancel, 'cancel'],
+  [INBOX_KIND.result, 'result'],
+]);
+
+/** See InboxStore.read. At most 16 MiB of bodies. Throws internal for a kind this engine does not know. */
+export async function readInbox(
+  db: Queryable,
+  shards: readonly number[],
+  limit: number,
+): Promise<readonly InboxMessage[]> {
+  const { rows } = await db.query<
+    Row & { id: number; tenant_id: string; chain_id: string; kind: number; body: Buffer }
+  >(READ, [plainArray(shards), limit]);
+  return rows.map((row) => ({
+    id: row.id,
+    tenantId: row.tenant_id,
+    runId: row.chain_id,
+    kind: KINDS.get(row.kind) ?? impossible('inbox-kind', `no message kind has the code ${row.kind}`),
+    body: row.body,
+  }));
+}

@@ -1,0 +1,48 @@
+/** Puts messages in the boxes of open runs. */
+import { prepared, type Queryable, type Row } from '../../store/index.js';
+import type { InboxMessage } from '../coordinator/ports.js';
+import { newBlob } from './blob.js';
+import { plainArray, uuidArray } from './sql-array.js';
+
+/** How kinds are stored. */
+export const INBOX_KIND: Readonly<Record<InboxMessage['kind'], number>> = { cancel: 1, result: 2 };
+
+/**
+ * The run's row is locked for key share: compatible with every write of the run's owner but the removal of the run and
+ * the `for update` of a closing that has to see every message. Ids are drawn in the order of the call.
+ */
+const SEND = prepared(
+  'send_inbox',
+  `with box as materialized (
+  select m.n, m.tenant_id, m.run_id, r.shard, m.kind, m.start, m.size
+  from unnest($1::uuid[], $2::uuid[], $3::smallint[], $4::int[], $5::int[])
+    with ordinality as m (tenant_id, run_id, kind, start, size, n)
+  cross join lateral (
+    select r.shard from ductor.runs r
+    where r.tenant_id = m.tenant_id and r.run_id = m.run_id and r.closed_at is null for key share) r
+), sent as (
+  insert into ductor.run_inbox (tenant_id, chain_id, shard, kind, body)
+  select b.tenant_id, b.run_id, b.shard, b.kind, substring($6::bytea from b.start for b.size) from box b order by b.n
+)
+select n::int - 1 as n from box`,
+);
+
+/** See InboxStore.send. */
+export async function sendInbox(
+  db: Queryable,
+  messages: readonly Omit<InboxMessage, 'id'>[],
+): Promise<readonly boolean[]> {
+  if (messages.length === 0) return [];
+  const blob = newBlob();
+  const starts = messages.map((message) => blob.add(message.body));
+  const { rows } = await db.query<Row & { n: number }>(SEND, [
+    uuidArray(messages.map((message) => message.tenantId)),
+    uuidArray(messages.map((message) => message.runId)),
+    plainArray(messages.map((message) => INBOX_KIND[message.kind])),
+    plainArray(starts),
+    plainArray(messages.map((message) => message.body.length)),
+    blob.bytes(),
+  ]);
+  const sent = new Set(rows.map((row) => row.n));
+  return messages.map((_, n) => sent.has(n));
+}
