@@ -36,6 +36,13 @@ export interface ErrorKind {
 
 /** Every code. Keep alphabetical. */
 export const ERROR_CATALOGUE = {
+  assertion_failed: {
+    grpc: 'FAILED_PRECONDITION',
+    http: 412,
+    retryable: false,
+    meaning: 'A condition of an assert step does not hold for the values it met.',
+    remedy: 'Mend the values, or the condition.',
+  },
   database_settings_unsafe: {
     grpc: 'FAILED_PRECONDITION',
     http: 412,

@@ -1,0 +1,21 @@
+/** The limits of a definition, one table (docs/workflows.md prints them). */
+export const DEFINITION_LIMITS = {
+  /** Size of the whole as JSON without white space, bytes of UTF-8. */
+  bytes: 1024 * 1024,
+  /** Nesting of objects and lists. */
+  depth: 64,
+  steps: 1000,
+  edges: 10_000,
+  titleCharacters: 256,
+  /** Problems that one validation lists; how many more there are is said in the last one. */
+  problems: 1000,
+  maxAttempts: 1000,
+  backoff: 100,
+  nonRetryable: 100,
+  /** Longest retry wait and longest attempt, ms. */
+  intervalMs: 30 * 86_400_000,
+  /** Longest time an attempt may take to end, ms. */
+  cancelTimeoutMs: 86_400_000,
+  /** Longest wait, ms: ten years. */
+  waitMs: 3650 * 86_400_000,
+} as const;

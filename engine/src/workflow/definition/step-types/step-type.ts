@@ -1,0 +1,43 @@
+/** What a step type says of itself: its fields, and how it becomes a step of a plan. */
+import type { ExpressionScope, PlanStep } from '../../machine/plan.js';
+import type { ExpressionChecks } from '../checking/expressions.js';
+import type { JsonObject } from '../checking/shape.js';
+import { celVariables, needsOf } from '../computing/cel-scope.js';
+import type { CelCompiler } from '../../../expressions/index.js';
+import type { Computed, Evaluation } from '../computing/computed.js';
+import type { Fields } from '../computing/field-spec.js';
+import { newMeter } from '../computing/meter.js';
+import type { StepDefinition } from '../definition.js';
+
+/** Fields of a step, beside ref, type, title and args, that only some types take. */
+export type StepOption = 'input' | 'retry' | 'timeout' | 'cancel_timeout' | 'queue';
+
+type WithoutBase<T> = T extends PlanStep ? Omit<T, 'ref' | 'title' | 'incoming' | 'outgoing'> : never;
+
+/** A step of a plan without its place in the graph. */
+export type PlanAction = WithoutBase<PlanStep>;
+
+/** A step type. Pure; one constant per file. */
+export interface StepType {
+  /** As definitions name it. */
+  readonly name: string;
+  /** Step fields it takes; others have no effect on it and are refused. */
+  readonly options: ReadonlySet<StepOption>;
+  /** Fields of args, given the args themselves; undefined when it says all problems by itself. */
+  readonly fieldsOf: (args: JsonObject) => Fields | undefined;
+  /** Problems that span fields. */
+  readonly check?: (checks: ExpressionChecks, path: string, args: JsonObject) => void;
+  /** Whether a step with these args can end as FAILED. */
+  readonly canFail: (args: JsonObject) => boolean;
+  /** Compiles a validated step. */
+  readonly compile: (step: StepDefinition, cel: CelCompiler) => PlanAction;
+}
+
+/** Turns something compiled into a function of the scope of a tick. */
+export function overScope<T>(
+  computed: Pick<Computed, 'references'>,
+  run: (evaluation: Evaluation) => T,
+): (scope: ExpressionScope) => T {
+  const needs = needsOf(computed.references);
+  return (scope) => run({ variables: celVariables(scope, needs), meter: newMeter() });
+}
