@@ -113,6 +113,17 @@ describe('imports', () => {
     expect(wrongImports(made(`import { a } from './testing/a.js';`))).toHaveLength(1);
   });
 
+  test('main imports everything and nobody imports main; the command line imports wire', () => {
+    const importing = (path: string, specifier: string): Finding[] =>
+      wrongImports(made(`import '${specifier}';`, path));
+    expect(importing('engine/src/main.ts', './cli/index.js')).toEqual([]);
+    expect(importing('engine/src/main.ts', './wire.js')).toEqual([]);
+    expect(importing('engine/src/cli/dev.ts', '../wire.js')).toEqual([]);
+    expect(importing('engine/src/wire.ts', './main.js')).toHaveLength(1);
+    expect(importing('engine/src/cli/dev.ts', '../main.js')).toHaveLength(1);
+    expect(importing('engine/src/api/a.ts', '../config.js')).toHaveLength(1);
+  });
+
   test('dynamic imports and import types are seen', () => {
     const texts = [`await import('../api/index.js');`, `type A = import('../api/index.js').A;`];
     for (const text of texts) expect(wrongImports(made(text))).toHaveLength(1);
