@@ -44,9 +44,10 @@ export function leadWorkflow(provider: Provider, pauseFor: string): Workflow<Lea
           return { ...lead, region, householdIncome };
         },
       });
+      const { householdIncome: income, amount } = enriched.output;
       const scored = w.project('score', {
         lead: enriched.output.id,
-        score: cel<number>`${enriched.output.householdIncome} / 1000.0 + (${enriched.output.amount} > 20000.0 ? 25.0 : 0.0)`,
+        score: cel<number>`${income} / 1000.0 + (${amount} > 20000.0 ? 25.0 : 0.0)`,
       });
       const paused = w.wait('reconsider', { duration: pauseFor, after: scored });
       const notified = w.step('notify', {

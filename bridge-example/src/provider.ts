@@ -1,6 +1,7 @@
 /**
  * Stands for the outside world: a data provider that fails now and then, and a mail service that deduplicates by
- * idempotency key, as real ones do. What it accepted is one line each in a ledger file, which neither the engine nor its
+ * idempotency key, as real ones do. What it accepted is one line each in a ledger file, which neither the engine nor
+ * its
  * database knows of.
  */
 import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -16,7 +17,7 @@ export interface LedgerLine {
 }
 
 /** An outage of the provider: trying again helps. */
-export class ProviderDownError extends Error {
+class ProviderDownError extends Error {
   override readonly name = 'ProviderDownError';
 }
 

@@ -12,7 +12,7 @@ const flag = z
 const port = z.coerce.number().int().min(0).max(65_535);
 
 /** The schema: name, default and meaning of each setting. */
-export const SETTINGS = z.object({
+const SETTINGS = z.object({
   DATABASE_URL: z
     .string()
     .regex(/^postgres(ql)?:\/\//, 'must begin with postgresql://')
@@ -37,7 +37,7 @@ export const SETTINGS = z.object({
     .default('info')
     .describe('Least level that is logged.'),
   DUCTOR_ALLOW_UNSAFE_DATABASE: flag.describe(
-    'true accepts a server with fsync, synchronous_commit or full_page_writes off: a crash may then lose acknowledged work.',
+    'true accepts fsync, synchronous_commit or full_page_writes off: a crash may then lose acknowledged work.',
   ),
   DUCTOR_LEASE_MS: z.coerce
     .number()

@@ -64,7 +64,10 @@ export class RunFailedError extends DuctorError {
   }
 }
 
-/** Thrown by a step body: another attempt is useless, the step fails now. The name of `cause` is the failure's code when it is given. */
+/**
+ * Thrown by a step body: another attempt is useless, the step fails now. The name of `cause` is the failure's code
+ * when it is given.
+ */
 export class NonRetryableError extends Error {
   override readonly name = 'NonRetryableError';
   constructor(message: string, options: { readonly cause?: unknown } = {}) {

@@ -1,7 +1,7 @@
 /** `ductor dev`: an engine that needs nothing but Node, and keeps its data. */
 import { join, resolve } from 'node:path';
 import type { Settings } from '../config.js';
-import { clusterSecret, systemRandom } from '../kernel/index.js';
+import { clusterSecret, systemClock, systemRandom } from '../kernel/index.js';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../store/index.js';
 import { createLog } from '../telemetry/index.js';
 import { startEngine } from '../wire.js';
@@ -15,7 +15,8 @@ export async function runDev(options: {
   readonly readyFile: string | undefined;
 }): Promise<void> {
   const { settings, readyFile } = options;
-  const startedMs = performance.now();
+  const clock = systemClock();
+  const startedMs = clock.monotonicMs();
   const dataDir = resolve(settings.DUCTOR_DATA_DIR);
   const log = createLog({ level: settings.DUCTOR_LOG_LEVEL === 'info' ? 'warn' : settings.DUCTOR_LOG_LEVEL });
   const embedded = settings.DATABASE_URL === undefined ? await startEmbedded(dataDir) : undefined;
@@ -26,7 +27,9 @@ export async function runDev(options: {
   writeKept(keyFile, apiKey);
   if (readyFile !== undefined)
     writeKept(readyFile, JSON.stringify({ address: engine.address, api_key: apiKey, tenant: tenantId }));
-  process.stdout.write(nextSteps({ address: engine.address, apiKey, dataDir, readyMs: performance.now() - startedMs }));
+  process.stdout.write(
+    nextSteps({ address: engine.address, apiKey, dataDir, readyMs: clock.monotonicMs() - startedMs }),
+  );
   try {
     await untilSignal(engine);
   } finally {

@@ -1,5 +1,6 @@
 /**
- * Gathers the triggers of one turn of the event loop into one call, so that a thousand concurrent starts share a commit.
+ * Gathers the triggers of one turn of the event loop into one call, so that a thousand concurrent starts share a
+ * commit.
  * At most CALLS_MAX calls are out; what comes meanwhile gathers for the next.
  */
 import type { Failure, Problem } from '../gen/ductor/v1/common.js';

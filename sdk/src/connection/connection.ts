@@ -5,7 +5,8 @@ import { DuctorError } from '../errors.js';
 /** How to reach the engine. */
 export interface ConnectionOptions {
   /**
-   * Address of an engine node, or of several: "127.0.0.1:7400", "http://host:7400" in clear, "https://host:7400" with TLS.
+   * Address of an engine node, or of several: "127.0.0.1:7400", "http://host:7400" in clear, "https://host:7400" with
+   * TLS.
    * Default: DUCTOR_ADDRESS, else 127.0.0.1:7400.
    */
   readonly engine?: string | readonly string[];

@@ -3,7 +3,7 @@ import type { Payload } from '../gen/ductor/v1/common.js';
 import { DuctorError } from '../errors.js';
 
 /** Largest value the engine takes, in bytes. */
-export const VALUE_BYTES_MAX = 2 * 1024 * 1024;
+const VALUE_BYTES_MAX = 2 * 1024 * 1024;
 
 /**
  * A value as JSON bytes; undefined becomes null.

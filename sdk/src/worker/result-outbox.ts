@@ -1,8 +1,10 @@
 /**
- * Results that the engine has not acknowledged. A result stays here until then, and goes out again on any stream after the
+ * Results that the engine has not acknowledged. A result stays here until then, and goes out again on any stream
+ * after the
  * one that carried it is lost.
  *
- * States of a result: WAITING (for a stream) -> SENT (on a stream) -> gone (acknowledged); SENT -> WAITING (stream lost).
+ * States of a result: WAITING (for a stream) -> SENT (on a stream) -> gone (acknowledged); SENT -> WAITING (stream
+ * lost).
  * Invariants
  *   R1 a result leaves only by its acknowledgement.
  *   R2 an attempt has at most one result here.

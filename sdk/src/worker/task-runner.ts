@@ -52,7 +52,10 @@ export class TaskRunner {
     return [...this.#running.values()].map((entry) => entry.task);
   }
 
-  /** Starts the body of a task and hands its outcome to `settled`. The caller has checked that this attempt does not run already. */
+  /**
+   * Starts the body of a task and hands its outcome to `settled`. The caller has checked that this attempt does not
+   * run already.
+   */
   start(task: Task, settled: (task: Task, outcome: Outcome) => void): void {
     const entry: Running = { task, controller: new AbortController(), reason: undefined };
     this.#running.set(attemptKey(task), entry);

@@ -51,7 +51,10 @@ export interface WorkerOptions extends ConnectionOptions {
 
 /** A running worker. */
 export interface Worker {
-  /** Resolves when the first node has welcomed this worker and its definitions are published. Rejects when one was refused. */
+  /**
+   * Resolves when the first node has welcomed this worker and its definitions are published. Rejects when one was
+   * refused.
+   */
   readonly ready: Promise<void>;
   /** Resolves when the worker has stopped. */
   readonly stopped: Promise<void>;

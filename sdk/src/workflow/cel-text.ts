@@ -31,7 +31,7 @@ export function celMember(expression: string, key: string): string {
 }
 
 /** A string literal of CEL. JSON's escapes are CEL's. */
-export function celString(text: string): string {
+function celString(text: string): string {
   return JSON.stringify(text).replace(
     /[\u2028\u2029\u007f]/g,
     (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`,

@@ -7,7 +7,8 @@ export type JsonPrimitive = string | number | boolean | null;
 type FromVoid<T> = [T] extends [void] ? null : T;
 
 /**
- * T after `JSON.parse(JSON.stringify(value))`: Dates become strings, functions and symbols vanish from objects, optional
+ * T after `JSON.parse(JSON.stringify(value))`: Dates become strings, functions and symbols vanish from objects,
+ * optional
  * fields stay optional, bigint is not allowed (never).
  */
 export type Jsonify<T> = T extends JsonPrimitive

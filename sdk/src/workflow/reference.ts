@@ -1,5 +1,6 @@
 /**
- * Typed references: what a definition says about values that exist only while a run runs. `scored.output.amount` is not a
+ * Typed references: what a definition says about values that exist only while a run runs. `scored.output.amount` is
+ * not a
  * number but the CEL text `steps.score.output.amount`, with the type of the number it will be.
  */
 import { celKey, celLiteral, celMember } from './cel-text.js';
@@ -112,7 +113,10 @@ const derived = (from: ReferenceCore, cel: string): unknown => makeReference({ c
 
 type Operation = (core: ReferenceCore, argument: unknown) => unknown;
 
-/** Operations by name. A field with such a name is no trouble: `output.size` is the field, `output.size()` the operation. */
+/**
+ * Operations by name. A field with such a name is no trouble: `output.size` is the field, `output.size()` the
+ * operation.
+ */
 const OPERATIONS: ReadonlyMap<string, Operation> = new Map<string, Operation>([
   ['eq', (core, x) => infix(core, '==', x)],
   ['ne', (core, x) => infix(core, '!=', x)],

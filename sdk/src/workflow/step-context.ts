@@ -28,5 +28,8 @@ export interface StepContext {
   heartbeat(progress?: unknown): void;
 }
 
-/** A step body: an ordinary async function. Whatever it throws is a failed attempt; see NonRetryableError and RetryAfterError. */
+/**
+ * A step body: an ordinary async function. Whatever it throws is a failed attempt; see NonRetryableError and
+ * RetryAfterError.
+ */
 export type StepBody<In, Out> = (input: In, context: StepContext) => Out | Promise<Out>;

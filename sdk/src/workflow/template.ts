@@ -1,4 +1,7 @@
-/** Turns what a user wrote for an input or output (references, plain values, objects of both) into a definition's template. */
+/**
+ * Turns what a user wrote for an input or output (references, plain values, objects of both) into a definition's
+ * template.
+ */
 import { celLiteral } from './cel-text.js';
 import { DefinitionError } from './definition-error.js';
 import { type Reference, type StepRead, referenceCore } from './reference.js';
