@@ -31,7 +31,7 @@ function nextStep(previous: StepState | undefined, entry: StepEntry): StepState 
       return { ...step, status: 'SCHEDULED', attempt: entry.attempt, input, dueAtUs: null, worker: null };
     }
     case 'step_running':
-      return { ...step, status: 'RUNNING', dueAtUs: entry.deadlineUs, worker: entry.worker };
+      return { ...step, status: 'RUNNING', dueAtUs: entry.deadlineUs, worker: entry.worker || null };
     case 'step_completed':
       return { ...step, status: 'COMPLETED', output: entry.output, dueAtUs: null, worker: null, lostInARow: 0 };
     case 'attempt_failed': {

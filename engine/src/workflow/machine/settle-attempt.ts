@@ -85,7 +85,7 @@ export function applyRunning(tick: Tick, input: RunInput & { readonly kind: 'run
   const plan = planStepAt(tick, step.path);
   if (plan.type !== 'CALLBACK') impossible('attempt-of', `step ${step.path} is ${plan.type} and makes no attempts`);
   const { path, attempt, worker } = input;
-  const deadlineUs = Math.max(0, Math.ceil(input.startedAtUs + plan.timeoutMs * 1000));
+  const deadlineUs = Math.max(1, Math.ceil(input.startedAtUs + plan.timeoutMs * 1000));
   emit(tick, { kind: 'step_running', path, attempt, worker, deadlineUs });
   return 'applied';
 }

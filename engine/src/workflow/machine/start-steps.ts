@@ -39,8 +39,8 @@ function startWait(tick: Tick, step: PlanStep & { readonly type: 'WAIT' }): void
   if (!Number.isSafeInteger(wakeAtUs)) {
     throw new DuctorError('expression_failed', `the wait ends at ${wakeAtUs} us since 1970, which is no time`);
   }
-  emit(tick, { kind: 'step_waiting', path: step.ref, wakeAtUs: Math.max(0, wakeAtUs) });
-  if (wakeAtUs <= tick.nowUs) endWait(tick, step.ref);
+  emit(tick, { kind: 'step_waiting', path: step.ref, wakeAtUs: Math.max(1, wakeAtUs) });
+  if (Math.max(1, wakeAtUs) <= tick.nowUs) endWait(tick, step.ref);
 }
 
 /** Ends a wait whose time has come. */

@@ -32,7 +32,8 @@ export interface Tick {
 
 /** Begins a tick. */
 export function openTick(plan: Plan, state: RunState, context: MachineContext): Tick {
-  const nowUs = Math.max(context.nowUs, state.atUs);
+  // Whole microseconds, rounded down: what is due by it is due by the clock.
+  const nowUs = Math.max(Math.floor(context.nowUs), state.atUs);
   const draft = openDraft(state, nowUs);
   let random: Random | null = null;
   return {

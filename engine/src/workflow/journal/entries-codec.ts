@@ -1,0 +1,186 @@
+/**
+ * Rows of the journal as bytes (proto/ductor/journal/v1/journal.proto).
+ *
+ * Measured: see bench/machine-ticks.ts.
+ */
+import { Entries, type Entry as StoredEntry } from '../../gen/ductor/journal/v1/journal.js';
+import { DuctorError } from '../../kernel/index.js';
+import type { Entry } from '../machine/index.js';
+import {
+  fromStoredError,
+  fromStoredSource,
+  requiredError,
+  requiredValue,
+  toStoredError,
+  toStoredSource,
+  toStoredValue,
+  unreadable,
+} from './stored.js';
+
+/** Format of rows this engine writes, and the newest it reads. */
+export const ENTRIES_FORMAT = 1;
+
+type Stored = NonNullable<StoredEntry['entry']>;
+type StepEntry = Extract<Entry, { readonly path: string }>;
+type RunEntry = Exclude<Entry, StepEntry>;
+
+function storedStepEntry(entry: StepEntry): Stored {
+  const { path } = entry;
+  switch (entry.kind) {
+    case 'step_scheduled': {
+      const { attempt, input } = entry;
+      return { $case: 'stepScheduled', value: { path, attempt, input: toStoredSource(input) } };
+    }
+    case 'step_running': {
+      const { attempt, worker, deadlineUs } = entry;
+      return { $case: 'stepRunning', value: { path, attempt, worker, deadlineUs: BigInt(deadlineUs) } };
+    }
+    case 'step_completed': {
+      const { attempt, output } = entry;
+      return { $case: 'stepCompleted', value: { path, attempt, output: toStoredValue(output) } };
+    }
+    case 'attempt_failed': {
+      const { attempt, error, retryAtUs } = entry;
+      const value = { path, attempt, error: toStoredError(error), retryAtUs: BigInt(retryAtUs) };
+      return { $case: 'attemptFailed', value };
+    }
+    case 'step_failed':
+      return { $case: 'stepFailed', value: { path, attempt: entry.attempt, error: toStoredError(entry.error) } };
+    case 'step_waiting':
+      return { $case: 'stepWaiting', value: { path, wakeAtUs: BigInt(entry.wakeAtUs) } };
+    case 'step_skipped':
+      return { $case: 'stepSkipped', value: { path } };
+    case 'step_cancelling': {
+      const { attempt, deadlineUs } = entry;
+      return { $case: 'stepCancelling', value: { path, attempt, deadlineUs: BigInt(deadlineUs) } };
+    }
+    case 'step_cancelled': {
+      const { attempt, abandoned } = entry;
+      return { $case: 'stepCancelled', value: { path, attempt, abandoned } };
+    }
+  }
+}
+
+function storedRunEntry(entry: RunEntry): Stored {
+  switch (entry.kind) {
+    case 'run_started': {
+      const { familySlug, version, input, attributes } = entry;
+      return { $case: 'runStarted', value: { familySlug, version, input: toStoredValue(input), attributes } };
+    }
+    case 'cancel_requested': {
+      const { reason, requestedBy } = entry;
+      return { $case: 'cancelRequested', value: { reason, requestedBy } };
+    }
+    case 'run_parked':
+      return { $case: 'runParked', value: { code: entry.code, message: entry.message } };
+    case 'run_resumed':
+      return { $case: 'runResumed', value: {} };
+    case 'run_failing':
+      return { $case: 'runFailing', value: { error: toStoredError(entry.error) } };
+    case 'run_closed': {
+      const { status, output, error } = entry;
+      const value = { state: status, output: toStoredSource(output), error: toStoredError(error) };
+      return { $case: 'runClosed', value };
+    }
+  }
+}
+
+/** The entries of one tick as the bytes of a journal row. */
+export function encodeEntries(entries: readonly Entry[]): Uint8Array {
+  const stored = entries.map((entry) => ({ entry: 'path' in entry ? storedStepEntry(entry) : storedRunEntry(entry) }));
+  return Entries.encode({ format: ENTRIES_FORMAT, entries: stored }).finish();
+}
+
+function closedStatus(state: string): 'COMPLETED' | 'FAILED' | 'CANCELLED' {
+  if (state === 'COMPLETED' || state === 'FAILED' || state === 'CANCELLED') return state;
+  throw unreadable(`a run closed as ${JSON.stringify(state)}`);
+}
+
+type StoredStep = Extract<Stored, { readonly value: { path: string } }>;
+
+function isStepCase(stored: Stored): stored is StoredStep {
+  return 'path' in stored.value;
+}
+
+function stepEntryOf(stored: StoredStep): Entry {
+  const { path } = stored.value;
+  switch (stored.$case) {
+    case 'stepScheduled':
+      return {
+        kind: 'step_scheduled',
+        path,
+        attempt: stored.value.attempt,
+        input: fromStoredSource(stored.value.input),
+      };
+    case 'stepRunning': {
+      const { attempt, worker, deadlineUs } = stored.value;
+      return { kind: 'step_running', path, attempt, worker, deadlineUs: Number(deadlineUs) };
+    }
+    case 'stepCompleted': {
+      const { attempt, output } = stored.value;
+      return { kind: 'step_completed', path, attempt, output: requiredValue(output) };
+    }
+    case 'attemptFailed': {
+      const { attempt, error, retryAtUs } = stored.value;
+      return { kind: 'attempt_failed', path, attempt, error: requiredError(error), retryAtUs: Number(retryAtUs) };
+    }
+    case 'stepFailed':
+      return { kind: 'step_failed', path, attempt: stored.value.attempt, error: requiredError(stored.value.error) };
+    case 'stepWaiting':
+      return { kind: 'step_waiting', path, wakeAtUs: Number(stored.value.wakeAtUs) };
+    case 'stepSkipped':
+      return { kind: 'step_skipped', path };
+    case 'stepCancelling': {
+      const { attempt, deadlineUs } = stored.value;
+      return { kind: 'step_cancelling', path, attempt, deadlineUs: Number(deadlineUs) };
+    }
+    case 'stepCancelled': {
+      const { attempt, abandoned } = stored.value;
+      return { kind: 'step_cancelled', path, attempt, abandoned };
+    }
+  }
+}
+
+function runEntryOf(stored: Exclude<Stored, StoredStep>): Entry {
+  switch (stored.$case) {
+    case 'runStarted': {
+      const { familySlug, version, input, attributes } = stored.value;
+      return { kind: 'run_started', familySlug, version, input: requiredValue(input), attributes };
+    }
+    case 'cancelRequested': {
+      const { reason, requestedBy } = stored.value;
+      return { kind: 'cancel_requested', reason, requestedBy };
+    }
+    case 'runParked':
+      return { kind: 'run_parked', code: stored.value.code, message: stored.value.message };
+    case 'runResumed':
+      return { kind: 'run_resumed' };
+    case 'runFailing':
+      return { kind: 'run_failing', error: requiredError(stored.value.error) };
+    case 'runClosed': {
+      const { state, output, error } = stored.value;
+      const status = closedStatus(state);
+      return { kind: 'run_closed', status, output: fromStoredSource(output), error: fromStoredError(error) };
+    }
+  }
+}
+
+function entryOf({ entry }: StoredEntry): Entry {
+  if (entry === undefined) throw unreadable('an entry of unknown kind; a newer engine wrote it');
+  return isStepCase(entry) ? stepEntryOf(entry) : runEntryOf(entry);
+}
+
+/** The entries of a journal row. Throws internal for a format or kind of entry that this engine does not know. */
+export function decodeEntries(bytes: Uint8Array): readonly Entry[] {
+  const { format, entries } = decoded(bytes);
+  if (format !== ENTRIES_FORMAT) throw unreadable(`a row of format ${format}; this engine reads ${ENTRIES_FORMAT}`);
+  return entries.map(entryOf);
+}
+
+function decoded(bytes: Uint8Array): Entries {
+  try {
+    return Entries.decode(bytes);
+  } catch (cause) {
+    throw new DuctorError('internal', 'stored data is unreadable [journal]: a row is not in its format', { cause });
+  }
+}

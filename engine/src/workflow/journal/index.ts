@@ -1,0 +1,6 @@
+/** The journal: entries, snapshots and mailbox bodies as bytes, loading and reading them. */
+export { decodeEntries, encodeEntries, ENTRIES_FORMAT } from './entries-codec.js';
+export { historyOf, type HistoryItem, type JournalRow } from './history.js';
+export { decodeInput, encodeInput, type InboxInput } from './input-codec.js';
+export { loadRun, type StoredJournal } from './load.js';
+export { decodeSnapshot, encodeSnapshot, snapshotDue, SNAPSHOT_FORMAT, type SnapshotKey } from './snapshot-codec.js';

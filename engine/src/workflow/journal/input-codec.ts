@@ -1,0 +1,74 @@
+/** Inputs that travel through the mailbox, as the bytes of its rows. */
+import { InboxBody, type AttemptResult } from '../../gen/ductor/journal/v1/journal.js';
+import { DuctorError } from '../../kernel/index.js';
+import type { AttemptOutcome, RunInput } from '../machine/index.js';
+import { fromStoredValue, toStoredValue, unreadable } from './stored.js';
+
+/** Inputs the mailbox carries. */
+export type InboxInput = Extract<RunInput, { readonly kind: 'cancel' | 'result' }>;
+
+function storedOutcome(outcome: AttemptOutcome): NonNullable<AttemptResult['outcome']> {
+  switch (outcome.kind) {
+    case 'completed':
+      return { $case: 'output', value: toStoredValue(outcome.output) };
+    case 'failed': {
+      const { code, message, stack, nonRetryable } = outcome;
+      const ms = outcome.retryAfterMs;
+      const retryAfterMs = ms === null ? undefined : BigInt(Math.max(0, Math.ceil(ms)));
+      return { $case: 'error', value: { code, message, stack, nonRetryable, retryAfterMs } };
+    }
+    case 'cancelled':
+      return { $case: 'cancelled', value: true };
+  }
+}
+
+/** An input as the body of a mailbox row. */
+export function encodeInput(input: InboxInput): Uint8Array {
+  if (input.kind === 'cancel') {
+    const value = { reason: input.reason, requestedBy: input.requestedBy };
+    return InboxBody.encode({ body: { $case: 'cancel', value } }).finish();
+  }
+  const value = { path: input.path, attempt: input.attempt, outcome: storedOutcome(input.outcome) };
+  return InboxBody.encode({ body: { $case: 'result', value } }).finish();
+}
+
+function outcomeOf(stored: AttemptResult['outcome']): AttemptOutcome {
+  switch (stored?.$case) {
+    case 'output':
+      return { kind: 'completed', output: fromStoredValue(stored.value) };
+    case 'error': {
+      const { code, message, stack, nonRetryable, retryAfterMs } = stored.value;
+      const ms = retryAfterMs === undefined ? null : Number(retryAfterMs);
+      return { kind: 'failed', code, message, stack, nonRetryable, retryAfterMs: ms };
+    }
+    case 'cancelled':
+      return { kind: 'cancelled' };
+    case undefined:
+      throw unreadable('a result without an outcome this engine knows');
+  }
+}
+
+function decoded(bytes: Uint8Array): InboxBody {
+  try {
+    return InboxBody.decode(bytes);
+  } catch (cause) {
+    throw new DuctorError('internal', 'stored data is unreadable [journal]: a mailbox row is not in its format', {
+      cause,
+    });
+  }
+}
+
+/** The input a mailbox row holds. Throws internal for a kind this engine does not know. */
+export function decodeInput(bytes: Uint8Array): InboxInput {
+  const { body } = decoded(bytes);
+  switch (body?.$case) {
+    case 'cancel':
+      return { kind: 'cancel', reason: body.value.reason, requestedBy: body.value.requestedBy };
+    case 'result': {
+      const { path, attempt, outcome } = body.value;
+      return { kind: 'result', path, attempt, outcome: outcomeOf(outcome) };
+    }
+    case undefined:
+      throw unreadable('a mailbox row of unknown kind; a newer engine wrote it');
+  }
+}

@@ -1,0 +1,166 @@
+/** Snapshots: the state of a run after a row, so that loading stays bounded. */
+import { Snapshot, type SnapshotStep } from '../../gen/ductor/journal/v1/journal.js';
+import { stepTable, type RunState, type RunStatus, type StepState, type StepStatus } from '../machine/index.js';
+import {
+  fromStoredError,
+  fromStoredSource,
+  fromStoredValue,
+  requiredValue,
+  toStoredError,
+  toStoredSource,
+  toStoredValue,
+} from './stored.js';
+
+/** Format of snapshots this engine writes, and the only one it reads. */
+export const SNAPSHOT_FORMAT = 1;
+
+const MIN_JOURNAL_BYTES = 64 * 1024;
+
+const RUN_STATUSES: Readonly<Record<RunStatus, true>> = {
+  PENDING: true,
+  RUNNING: true,
+  WAITING: true,
+  PAUSED: true,
+  PARKED: true,
+  CANCELLING: true,
+  COMPLETED: true,
+  FAILED: true,
+  CANCELLED: true,
+  TIMED_OUT: true,
+  TERMINATED: true,
+  CONTINUED: true,
+};
+
+const STEP_STATUSES: Readonly<Record<StepStatus, true>> = {
+  SCHEDULED: true,
+  RUNNING: true,
+  BACKOFF: true,
+  WAITING: true,
+  CANCELLING: true,
+  COMPLETED: true,
+  FAILED: true,
+  SKIPPED: true,
+  CANCELLED: true,
+};
+
+/**
+ * Whether a snapshot is due with this tick: loading then reads at most about twice what the state holds.
+ *
+ * @param journalBytesSince bytes of the rows since the last snapshot, this tick's included
+ * @param snapshotBytes size of the last snapshot, or stateBytes(state) as its estimate
+ */
+export function snapshotDue(journalBytesSince: number, snapshotBytes: number): boolean {
+  return journalBytesSince > Math.max(MIN_JOURNAL_BYTES, snapshotBytes);
+}
+
+function storedStep(step: StepState): SnapshotStep {
+  return {
+    path: step.path,
+    state: step.status,
+    attempt: step.attempt,
+    input: toStoredSource(step.input),
+    output: step.output === null ? undefined : toStoredValue(step.output),
+    error: toStoredError(step.error),
+    dueAtUs: BigInt(step.dueAtUs ?? 0),
+    worker: step.worker ?? '',
+    lostInARow: step.lostInARow,
+  };
+}
+
+/** A state as the bytes of a snapshot. Tenant, run and row number stand beside it. */
+export function encodeSnapshot(state: RunState): Uint8Array {
+  const { cancel, parked } = state;
+  return Snapshot.encode({
+    format: SNAPSHOT_FORMAT,
+    familySlug: state.familySlug,
+    version: state.version,
+    status: state.status,
+    input: toStoredValue(state.input),
+    attributes: state.attributes,
+    steps: Array.from(state.steps.values(), storedStep),
+    startedAtUs: BigInt(state.startedAtUs),
+    closedAtUs: BigInt(state.closedAtUs ?? 0),
+    atUs: BigInt(state.atUs),
+    output: toStoredSource(state.output),
+    error: toStoredError(state.error),
+    cancel: cancel === null ? undefined : { reason: cancel.reason, requestedBy: cancel.requestedBy },
+    parked: parked === null ? undefined : { code: parked.code, message: parked.message },
+  }).finish();
+}
+
+function isRunStatus(text: string): text is RunStatus {
+  return Object.hasOwn(RUN_STATUSES, text);
+}
+
+function isStepStatus(text: string): text is StepStatus {
+  return Object.hasOwn(STEP_STATUSES, text);
+}
+
+function orNull(us: bigint): number | null {
+  return us === 0n ? null : Number(us);
+}
+
+function stepOf(stored: SnapshotStep): StepState | null {
+  if (!isStepStatus(stored.state)) return null;
+  return {
+    path: stored.path,
+    status: stored.state,
+    attempt: stored.attempt,
+    input: fromStoredSource(stored.input),
+    output: stored.output === undefined ? null : fromStoredValue(stored.output),
+    error: fromStoredError(stored.error),
+    dueAtUs: orNull(stored.dueAtUs),
+    worker: stored.worker === '' ? null : stored.worker,
+    lostInARow: stored.lostInARow,
+  };
+}
+
+function stateOf(key: SnapshotKey, stored: Snapshot): RunState | null {
+  if (stored.format !== SNAPSHOT_FORMAT || !isRunStatus(stored.status)) return null;
+  const steps: StepState[] = [];
+  for (const storedStepState of stored.steps) {
+    const step = stepOf(storedStepState);
+    if (step === null) return null;
+    steps.push(step);
+  }
+  const { cancel, parked } = stored;
+  return {
+    tenantId: key.tenantId,
+    runId: key.runId,
+    familySlug: stored.familySlug,
+    version: stored.version,
+    status: stored.status,
+    seq: key.seq,
+    atUs: Number(stored.atUs),
+    startedAtUs: Number(stored.startedAtUs),
+    closedAtUs: orNull(stored.closedAtUs),
+    input: requiredValue(stored.input),
+    attributes: stored.attributes,
+    output: fromStoredSource(stored.output),
+    error: fromStoredError(stored.error),
+    cancel: cancel === undefined ? null : { reason: cancel.reason, requestedBy: cancel.requestedBy },
+    parked: parked === undefined ? null : { code: parked.code, message: parked.message },
+    steps: stepTable(steps),
+  };
+}
+
+/** What a snapshot belongs to: a run, and the last row it holds. */
+export interface SnapshotKey {
+  readonly tenantId: string;
+  readonly runId: string;
+  readonly seq: number;
+}
+
+/**
+ * The state a snapshot holds, or null when this engine cannot read it: the run is then folded from its first row. A
+ * snapshot is only a shortcut, so nothing about it is fatal.
+ */
+export function decodeSnapshot(key: SnapshotKey, bytes: Uint8Array): RunState | null {
+  try {
+    return stateOf(key, Snapshot.decode(bytes));
+  } catch (caught) {
+    // Truncated or foreign bytes; the decoder throws plain errors of its own.
+    if (caught instanceof Error) return null;
+    throw caught;
+  }
+}

@@ -1,0 +1,76 @@
+/** Values, sources and failures between memory and their stored form. Bytes are never copied on the way out. */
+import { DuctorError } from '../../kernel/index.js';
+import type { StoredError, StoredValue, ValueSource as StoredSource } from '../../gen/ductor/journal/v1/journal.js';
+import { NULL_VALUE, type RunFailure, type Value, type ValueSource } from '../machine/index.js';
+
+/** What was read is not what this engine writes. */
+export function unreadable(what: string): DuctorError {
+  return new DuctorError('internal', `stored data is unreadable [journal]: ${what}`);
+}
+
+function asBuffer(data: Uint8Array): Buffer {
+  return Buffer.isBuffer(data) ? data : Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+}
+
+/** A value as stored; "" stands for json, the usual. */
+export function toStoredValue(value: Value): StoredValue {
+  return { data: asBuffer(value.data), encoding: value.encoding === 'json' ? '' : value.encoding };
+}
+
+/** A stored value. */
+export function fromStoredValue(stored: StoredValue): Value {
+  return { data: stored.data, encoding: stored.encoding === '' ? 'json' : stored.encoding };
+}
+
+/** A stored value; JSON null when absent. */
+export function requiredValue(stored: StoredValue | undefined): Value {
+  return stored === undefined ? NULL_VALUE : fromStoredValue(stored);
+}
+
+/** A source as stored. */
+export function toStoredSource(source: ValueSource | null): StoredSource | undefined {
+  if (source === null) return undefined;
+  switch (source.kind) {
+    case 'value':
+      return { source: { $case: 'value', value: toStoredValue(source.value) } };
+    case 'runInput':
+      return { source: { $case: 'runInput', value: true } };
+    case 'stepOutput':
+      return { source: { $case: 'stepOutput', value: source.path } };
+  }
+}
+
+/** A stored source; null when absent. Throws internal for a kind this engine does not know. */
+export function fromStoredSource(stored: StoredSource | undefined): ValueSource | null {
+  if (stored === undefined) return null;
+  const { source } = stored;
+  switch (source?.$case) {
+    case 'value':
+      return { kind: 'value', value: fromStoredValue(source.value) };
+    case 'runInput':
+      return { kind: 'runInput' };
+    case 'stepOutput':
+      return { kind: 'stepOutput', path: source.value };
+    case undefined:
+      throw unreadable('a value source of unknown kind');
+  }
+}
+
+/** A failure as stored. */
+export function toStoredError(error: RunFailure | null): StoredError | undefined {
+  return error === null ? undefined : { ...error };
+}
+
+/** A stored failure; null when absent. */
+export function fromStoredError(stored: StoredError | undefined): RunFailure | null {
+  if (stored === undefined) return null;
+  const { code, message, step, attempt, retryable, stack } = stored;
+  return { code, message, step, attempt, retryable, stack };
+}
+
+/** A stored failure that must be there. Throws internal when it is not. */
+export function requiredError(stored: StoredError | undefined): RunFailure {
+  const error = fromStoredError(stored);
+  if (error === null) throw unreadable('a failure without its error');
+  return error;
+}
