@@ -101,7 +101,7 @@ function convert(node: ASTNode): Expr {
   const at = node.pos;
   switch (node.op) {
     case 'value':
-      return { kind: 'literal', at, value: literalValue(node.args, at) };
+      return { kind: 'literal', at, value: literalValue(node, node.args) };
     case 'id':
       return { kind: 'name', at, name: node.args };
     case '.':
@@ -158,14 +158,27 @@ function negate(at: number, operand: ASTNode): Expr {
   return { kind: 'negate', at, operand: convert(operand) };
 }
 
-function literalValue(value: unknown, at: number): unknown {
+function literalValue(node: ASTNode, value: unknown): unknown {
   if (value instanceof UnsignedInt) return new CelUint(value.value);
+  if (value instanceof Uint8Array) return bytesLiteral(node, value);
   if (typeof value === 'bigint' && value > INT_MAX) {
     throw new SyntaxFailure({
-      at,
+      at: node.pos,
       problem: 'the number does not fit into 64 bits',
       remedy: 'Write it as a double (add .0) or, if it is positive, as a uint (add u).',
     });
   }
   return value;
+}
+
+/** The library keeps one byte of each character beyond ASCII; CEL wants its UTF-8. */
+function bytesLiteral(node: ASTNode, value: Uint8Array): Uint8Array {
+  const source = node.input.slice(node.start, node.end);
+  if (!/[^\x00-\x7f]/.test(source)) return value;
+  if (!source.includes('\\')) return new TextEncoder().encode(source.replace(/^[bB](\"{3}|'{3}|["'])([^]*)\1$/, '$2'));
+  throw new SyntaxFailure({
+    at: node.pos,
+    problem: 'a bytes literal mixes escapes with characters beyond ASCII',
+    remedy: 'Write those characters as escapes too, or use bytes("…").',
+  });
 }
