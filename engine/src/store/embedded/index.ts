@@ -1,2 +1,3 @@
 /** The embedded PostgreSQL: binaries from npm, a launcher of our own. */
-export { startEmbeddedPostgres, type EmbeddedOptions, type EmbeddedPostgres } from './start.js';
+export type { EmbeddedOptions } from './place.js';
+export { startEmbeddedPostgres, type EmbeddedPostgres } from './start.js';

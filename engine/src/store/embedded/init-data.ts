@@ -7,7 +7,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { DuctorError } from '../../kernel/index.js';
+import { DuctorError, systemRandom } from '../../kernel/index.js';
 import type { Binaries } from './binaries.js';
 import { isProcessAlive } from './postmaster-pid.js';
 import { giveTo, viewOf, type Identity } from './run-as.js';
@@ -58,14 +58,22 @@ async function initdb(args: readonly string[], folder: string, options: InitOpti
   }
 }
 
+/** Attempts of this process. */
+const inProgress = new Set<string>();
+
 /** Removes what killed attempts left beside the data folder; the name tells the process that made it. */
 function removeUnfinished(dataFolder: string): void {
   const prefix = `${basename(dataFolder)}.init-`;
   for (const name of readdirSync(dirname(dataFolder))) {
-    if (!name.startsWith(prefix)) continue;
-    const pid = Number(name.slice(prefix.length));
-    if (pid === process.pid || !isProcessAlive(pid))
-      rmSync(join(dirname(dataFolder), name), { recursive: true, force: true });
+    const path = join(dirname(dataFolder), name);
+    if (!name.startsWith(prefix) || inProgress.has(path)) continue;
+    const pid = Number.parseInt(name.slice(prefix.length), 10);
+    if (pid !== process.pid && isProcessAlive(pid)) continue;
+    try {
+      rmSync(path, { recursive: true, force: true });
+    } catch {
+      // An initdb whose engine was killed still writes there; a later start removes it.
+    }
   }
 }
 
@@ -82,26 +90,42 @@ function isInitialised(dataFolder: string): boolean {
   return existsSync(join(dataFolder, 'PG_VERSION'));
 }
 
-/** Makes the data folder unless it is there; when two engines try at once the first to finish wins. */
-export async function initData(dataFolder: string, options: InitOptions): Promise<void> {
-  if (isInitialised(dataFolder)) return;
-  removeUnfinished(dataFolder);
-  const unfinished = `${dataFolder}.init-${process.pid}`;
-  mkdirSync(unfinished, { mode: 0o700 });
-  giveTo(options.identity, unfinished);
-  const auth =
-    options.passwordFile === undefined
-      ? ['--auth=trust']
-      : ['--auth=scram-sha-256', `--pwfile=${options.passwordFile}`];
+/** Makes a complete database in the folder and writes it to disk. */
+async function fill(folder: string, options: InitOptions): Promise<void> {
+  mkdirSync(folder, { mode: 0o700 });
+  giveTo(options.identity, folder);
+  const { passwordFile } = options;
+  const password = passwordFile && `--pwfile=${viewOf(options.identity, folder).name(passwordFile)}`;
+  const auth = password === undefined ? ['--auth=trust'] : ['--auth=scram-sha-256', password];
+  // builtin: the collation never depends on the ICU or C library the binaries happen to carry.
   const locale = ['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C', '-E', 'UTF8'];
-  await initdb(['-U', EMBEDDED_USER, ...auth, ...locale, '--no-sync', '--no-instructions'], unfinished, options);
+  await initdb(['-U', EMBEDDED_USER, ...auth, ...locale, '--no-sync', '--no-instructions'], folder, options);
   const method = process.platform === 'linux' ? ['--sync-method=syncfs'] : [];
-  await initdb(['--sync-only', ...method], unfinished, options);
+  await initdb(['--sync-only', ...method], folder, options);
+}
+
+/** Gives the finished folder its final name, unless another engine was faster. */
+function publish(unfinished: string, dataFolder: string): void {
   try {
     renameSync(unfinished, dataFolder);
   } catch (error) {
     if (!isInitialised(dataFolder)) throw error;
-    rmSync(unfinished, { recursive: true, force: true });
   }
   syncFolder(dirname(dataFolder));
+}
+
+/** Makes the data folder unless it is there; when two engines try at once the first to finish wins. */
+export async function initData(dataFolder: string, options: InitOptions): Promise<void> {
+  if (isInitialised(dataFolder)) return;
+  removeUnfinished(dataFolder);
+  const tag = Buffer.from(systemRandom().bytes(4)).toString('hex');
+  const unfinished = `${dataFolder}.init-${process.pid}-${tag}`;
+  inProgress.add(unfinished);
+  try {
+    await fill(unfinished, options);
+    publish(unfinished, dataFolder);
+  } finally {
+    inProgress.delete(unfinished);
+    rmSync(unfinished, { recursive: true, force: true });
+  }
 }
