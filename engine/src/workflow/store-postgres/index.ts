@@ -1,0 +1,12 @@
+/** Runs, mailbox and cluster in Postgres: the real side of coordinator/ports.ts. */
+export { maintainRuns, type RunMaintenance } from './maintain-runs.js';
+export { DEFAULT_LIVENESS, type LivenessRule } from './node-liveness.js';
+export {
+  postgresClusterStore,
+  type PostgresClusterStore,
+  type PostgresClusterStoreOptions,
+} from './postgres-cluster-store.js';
+export { postgresInboxStore } from './postgres-inbox-store.js';
+export { postgresRunReader } from './postgres-run-reader.js';
+export { postgresRunStore, type PostgresRunStore, type PostgresRunStoreOptions } from './postgres-run-store.js';
+export type { RunCursor, RunPage, RunQuery, RunReader } from './run-reader.js';

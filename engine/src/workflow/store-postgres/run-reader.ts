@@ -1,0 +1,43 @@
+/** What people ask about runs. Never behind a fence: any node answers for any run. */
+import type { RunHeader, RunKey, StoredRun } from '../coordinator/ports.js';
+import type { RunStatus } from '../machine/state.js';
+
+/** Where a page of a list ended. */
+export interface RunCursor {
+  readonly startedAtUs: number;
+  readonly runId: string;
+}
+
+/** A list of runs of a tenant, newest start first. */
+export interface RunQuery {
+  readonly tenantId: string;
+  /** Only runs in this status. */
+  readonly status?: RunStatus;
+  /** Only runs of this workflow. */
+  readonly familySlug?: string;
+  /** Where the page before ended; absent: from the newest. */
+  readonly cursor?: RunCursor;
+  /** Most runs of a page, at least 1. */
+  readonly limit: number;
+}
+
+/** A page. */
+export interface RunPage {
+  readonly headers: readonly RunHeader[];
+  /** Where to go on; null: this was the last page. */
+  readonly next: RunCursor | null;
+}
+
+/** Reads of runs. All may throw database_unavailable; an id that is not a UUID is an unknown run. */
+export interface RunReader {
+  /** One run with its snapshot and rows. */
+  get(tenantId: string, runId: string): Promise<StoredRun | undefined>;
+  /** The runs that exist, in any order. */
+  getMany(keys: readonly RunKey[]): Promise<readonly StoredRun[]>;
+  /** Headers of a tenant's runs by start, newest first, then by run id. */
+  list(query: RunQuery): Promise<RunPage>;
+  /** Those of the runs that are closed. */
+  closedAmong(keys: readonly RunKey[]): Promise<readonly RunKey[]>;
+  /** Journal rows after a seq (0: from the first), at most `limit`, whatever snapshots there are. */
+  history(key: RunKey, afterSeq: number, limit: number): Promise<StoredRun['rows']>;
+}
