@@ -2,6 +2,7 @@
 import { findFunction, functionNames } from '../functions/catalogue.js';
 import { accepts, type CelFunction, type ParameterType, type Signature } from '../functions/define.js';
 import type { CallExpr } from '../syntax/expr.js';
+import { MACRO_NAMES } from '../syntax/macros.js';
 import type { Finding } from '../syntax/syntax-problem.js';
 import { nearestName } from './nearest.js';
 import { describe, join, sameType, type StaticType } from './static-type.js';
@@ -37,10 +38,50 @@ function unknownFunction(expr: CallExpr): Finding {
     const form = expr.isMethod ? `${expr.name}(x)` : `x.${expr.name}()`;
     return { at: expr.at, problem: `"${expr.name}" is no ${what}`, remedy: `Write ${form}.` };
   }
+  if (expr.isMethod && MACRO_NAMES.has(expr.name)) {
+    const problem = `${expr.name}() takes a variable and an expression`;
+    return { at: expr.at, problem, remedy: `Write list.${expr.name}(e, e.x == 1).` };
+  }
+  const known = ELSEWHERE.get(expr.name);
+  if (known !== undefined)
+    return { at: expr.at, problem: `there is no ${what} "${expr.name}"`, remedy: `Write ${known}.` };
   const hint = nearestName(expr.name, functionNames(expr.isMethod));
   const remedy = hint === undefined ? 'See docs/expressions.md for what there is.' : `Did you mean "${hint}"?`;
   return { at: expr.at, problem: `there is no ${what} "${expr.name}"`, remedy };
 }
+
+/** What authors know from other languages. */
+const ELSEWHERE: ReadonlyMap<string, string> = new Map([
+  ['length', 'size(x)'],
+  ['len', 'size(x)'],
+  ['count', 'size(x)'],
+  ['toLowerCase', 'x.lowerAscii()'],
+  ['toUpperCase', 'x.upperAscii()'],
+  ['lower', 'x.lowerAscii()'],
+  ['upper', 'x.upperAscii()'],
+  ['includes', 'x.contains("text"), or e in list'],
+  ['some', 'list.exists(e, e > 0)'],
+  ['any', 'list.exists(e, e > 0)'],
+  ['every', 'list.all(e, e > 0)'],
+  ['find', 'list.filter(e, e > 0)[0]'],
+  ['slice', 'x.substring(0, 3)'],
+  ['concat', 'a + b'],
+  ['test', 'x.matches("^a+$")'],
+  ['match', 'x.matches("^a+$")'],
+  ['toString', 'string(x)'],
+  ['str', 'string(x)'],
+  ['number', 'double(x)'],
+  ['float', 'double(x)'],
+  ['parseInt', 'int(x)'],
+  ['parseFloat', 'double(x)'],
+  ['abs', 'math.abs(x)'],
+  ['round', 'math.round(x)'],
+  ['floor', 'math.floor(x)'],
+  ['ceil', 'math.ceil(x)'],
+  ['max', 'math.greatest(a, b)'],
+  ['min', 'math.least(a, b)'],
+  ['now', 'a timestamp that is passed in: an expression has no clock'],
+]);
 
 function noSignature(expr: CallExpr, found: CelFunction, args: readonly StaticType[]): Finding {
   const given = args.length === 0 ? 'nothing' : args.map(describe).join(', ');

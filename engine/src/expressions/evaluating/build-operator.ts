@@ -2,7 +2,7 @@
 import type { BinaryExpr, UnaryExpr } from '../syntax/expr.js';
 import { compare, equal, readKey } from '../values/compare.js';
 import { CelFailure, located } from '../values/failure.js';
-import { type ArithmeticOperator, calculate, isNumber, negate } from '../values/numbers.js';
+import { type ArithmeticOperator, calculate, isNumber, negate, onDoubles } from '../values/numbers.js';
 import { durationOf, timestampOf, toDurationNs, toTimestampNs } from '../values/time.js';
 import { kindOf } from '../values/values.js';
 import { type Evaluator, type Frame, spend, spendOnText } from './frame.js';
@@ -40,17 +40,17 @@ export function buildNegate(expr: UnaryExpr, operand: Evaluator): Evaluator {
 function operationOf(expr: BinaryExpr): Operation {
   switch (expr.operator) {
     case '==':
-      return equal;
+      return isEqual;
     case '!=':
-      return (frame, left, right) => !equal(frame, left, right);
+      return (frame, left, right) => !isEqual(frame, left, right);
     case '<':
-      return ordering('<', (order) => order < 0);
+      return ordering('<', (left, right) => left < right);
     case '<=':
-      return ordering('<=', (order) => order <= 0);
+      return ordering('<=', (left, right) => left <= right);
     case '>':
-      return ordering('>', (order) => order > 0);
+      return ordering('>', (left, right) => left > right);
     case '>=':
-      return ordering('>=', (order) => order >= 0);
+      return ordering('>=', (left, right) => left >= right);
     case 'in':
       return isMember;
     default:
@@ -58,11 +58,20 @@ function operationOf(expr: BinaryExpr): Operation {
   }
 }
 
-function ordering(operator: string, test: (order: number) => boolean): Operation {
+/** Texts up to this length compare without paying. */
+const SHORT = 64;
+
+function isEqual(frame: Frame, left: unknown, right: unknown): boolean {
+  if (typeof left === 'string' && left.length <= SHORT) return left === right;
+  return equal(frame, left, right);
+}
+
+function ordering(operator: string, test: (left: number, right: number) => boolean): Operation {
   return (frame, left, right) => {
+    if (typeof left === 'number' && typeof right === 'number') return test(left, right);
     const order = compare(frame, left, right);
     if (order === undefined) throw noOperator(operator, left, right);
-    return test(order);
+    return test(order, 0);
   };
 }
 
@@ -72,6 +81,11 @@ function isMember(frame: Frame, wanted: unknown, owner: unknown): boolean {
     return readKey(owner, wanted) !== undefined;
   }
   const list: readonly unknown[] = owner;
+  if (typeof wanted === 'string') {
+    spend(frame, list.length);
+    if (wanted.length > SHORT) spendOnText(frame, wanted.length * list.length);
+    return list.includes(wanted);
+  }
   for (const element of list) {
     spend(frame, 1);
     if (equal(frame, wanted, element)) return true;
@@ -81,6 +95,7 @@ function isMember(frame: Frame, wanted: unknown, owner: unknown): boolean {
 
 function arithmetic(operator: ArithmeticOperator): Operation {
   return (frame, left, right) => {
+    if (typeof left === 'number' && typeof right === 'number') return onDoubles(operator, left, right);
     if (isNumber(left) && isNumber(right)) {
       const result = calculate(operator, left, right);
       if (result !== undefined) return result;

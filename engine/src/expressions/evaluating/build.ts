@@ -104,6 +104,8 @@ function buildName(name: string, at: number, slots: Slots, variables: ReadonlySe
 }
 
 function buildList(expr: ListExpr, slots: Slots, visit: Build): Evaluator {
+  const literals = expr.items.flatMap((item) => (item.kind === 'literal' ? [item.value] : []));
+  if (literals.length === expr.items.length) return constant(Object.freeze(literals));
   const items = expr.items.map((item) => visit(item, slots));
   return (frame) => items.map((item) => item(frame));
 }

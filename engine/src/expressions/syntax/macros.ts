@@ -60,6 +60,9 @@ const FORMS: Readonly<Record<string, MacroForm>> = {
   'transformMapEntry/4': { macro: 'transformMapEntry', variables: 2, hasFilter: true },
 };
 
+/** Names of the macros over a range, with whatever number of arguments. */
+export const MACRO_NAMES: ReadonlySet<string> = new Set(Object.keys(FORMS).map((form) => form.split('/')[0] ?? ''));
+
 function expandBind(at: number, args: readonly Expr[]): Expr {
   const [variable, value, body] = args;
   if (variable === undefined || value === undefined || body === undefined || args.length !== 3) {

@@ -59,7 +59,8 @@ export function calculate(operator: ArithmeticOperator, a: CelNumber, b: CelNumb
   return undefined;
 }
 
-function onDoubles(operator: ArithmeticOperator, a: number, b: number): number {
+/** One operator on two doubles. Throws CelFailure for `x % 0`; `x / 0` is infinite or NaN. */
+export function onDoubles(operator: ArithmeticOperator, a: number, b: number): number {
   switch (operator) {
     case '+':
       return a + b;
