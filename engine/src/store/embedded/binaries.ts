@@ -24,8 +24,8 @@ import { canReach, type Identity } from './run-as.js';
 export interface Binaries {
   readonly initdb: string;
   readonly postgres: string;
-  /** Folder of library links to put on the loader's path; undefined when the links stand in the package. */
-  readonly libraryFolder: string | undefined;
+  /** Folders for the loader's path: none when the links stand in the package. */
+  readonly libraryFolders: readonly string[];
 }
 
 interface Link {
@@ -151,6 +151,7 @@ export function runnableBinaries(
   return {
     initdb: join(nativeFolder, 'bin', `initdb${EXE}`),
     postgres: join(nativeFolder, 'bin', `postgres${EXE}`),
-    libraryFolder: links,
+    // A library found through a link looks for its neighbours beside the link: the package's own folder is needed too.
+    libraryFolders: links === undefined ? [] : [links, join(nativeFolder, 'lib')],
   };
 }

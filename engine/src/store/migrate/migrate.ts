@@ -65,6 +65,14 @@ function pendingOf(ours: readonly MigrationFile[], applied: ReadonlyMap<string, 
       `the schema has migrations of a newer engine: ${refused.join(', ')}`,
     );
   }
+  const last = ours.findLast(({ name }) => applied.has(name));
+  const early = pending.find(({ name }) => last !== undefined && name < last.name);
+  if (early !== undefined) {
+    throw new DuctorError(
+      'internal',
+      `migration ${early.name} comes before ${last?.name ?? ''}, which is applied already`,
+    );
+  }
   return pending;
 }
 
