@@ -15,7 +15,15 @@ const FAILURE: CelType = {
 const STEP_VARIABLES: Readonly<Record<string, CelType>> = {
   input: 'dyn',
   steps: { map: { object: { output: 'dyn', error: FAILURE } } },
-  run: { object: { id: 'string', family_slug: 'string', attributes: { map: 'string' } }, open: true },
+  run: {
+    object: {
+      id: 'string',
+      family_slug: 'string',
+      version: 'double',
+      started_at: 'string',
+      attributes: { map: 'string' },
+    },
+  },
 };
 
 const SCHEMAS: Readonly<Record<VariableSet, CelSchema>> = {

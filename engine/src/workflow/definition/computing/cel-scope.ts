@@ -31,21 +31,13 @@ export function needsOf(references: readonly CelReference[]): Needs {
   return { input: reads('input'), run: reads('run'), steps };
 }
 
-/** Fields of a failure that expressions see; the stack is for the run's owner alone. */
-const FAILURE_FIELDS: ReadonlySet<string> = new Set(['code', 'message', 'step', 'attempt', 'retryable']);
-
-function visibleFailure(failure: unknown): unknown {
-  if (typeof failure !== 'object' || failure === null) return failure;
-  return Object.fromEntries(Object.entries(failure).filter(([key]) => FAILURE_FIELDS.has(key)));
-}
-
 /** `{ output, error }` of a step; what it does not have is absent, so that has() tells. */
 function stepValue(scope: ExpressionScope, ref: string, needs: StepNeeds): unknown {
   const value: CelVariables = {};
   const output = needs.output ? scope.stepOutput(ref) : undefined;
   if (output !== undefined) value['output'] = output;
   const error = needs.error ? scope.stepError(ref) : undefined;
-  if (error !== undefined) value['error'] = visibleFailure(error);
+  if (error !== undefined) value['error'] = error;
   return value;
 }
 

@@ -1,0 +1,136 @@
+/** Checks edges: their own fields, then how they lead through the steps. */
+import { buildGraph, type Graph } from '../graph.js';
+import { DEFINITION_LIMITS } from '../limits.js';
+import { didYouMean } from '../suggest.js';
+import type { ReadStep } from './check-step.js';
+import { refuseLater } from './check-step.js';
+import { childPath, type ProblemSink } from './problems.js';
+import { optionalList, optionalText, readObject, requireField, requireText, type ObjectReader } from './shape.js';
+
+const EDGE_FIELDS = ['source_ref', 'target_ref', 'type', 'condition'];
+const EDGE_TYPES = ['EDGE_TYPE_SUCCESS', 'EDGE_TYPE_FAILURE', 'EDGE_TYPE_ALWAYS'];
+const LATER_TYPES = new Set(['EDGE_TYPE_TIMEOUT', 'EDGE_TYPE_COMPENSATE']);
+
+/** An edge between two steps that exist. */
+export interface ReadEdge {
+  readonly reader: ObjectReader;
+  readonly source: string;
+  readonly target: string;
+  /** Undefined when missing or unknown. */
+  readonly type: string | undefined;
+  readonly condition: string | undefined;
+}
+
+function readType(reader: ObjectReader): string | undefined {
+  const value = requireField(reader, 'type', '"EDGE_TYPE_SUCCESS"');
+  if (value === undefined || (typeof value === 'string' && EDGE_TYPES.includes(value))) return value;
+  const isLater = typeof value === 'string' && LATER_TYPES.has(value);
+  const hint = typeof value === 'string' && !isLater ? didYouMean(value, EDGE_TYPES) : '';
+  const problem = isLater ? 'is not supported by this version' : 'is no type of edge';
+  reader.problems.add(childPath(reader.path, 'type'), value, problem, `Use one of ${EDGE_TYPES.join(', ')}.${hint}`);
+  return undefined;
+}
+
+function readEnd(reader: ObjectReader, key: string, refs: ReadonlySet<string>): string | undefined {
+  const ref = requireText(reader, key, {
+    example: '"score"',
+    isFine: (text) => text !== '',
+    wanted: 'the ref of a step',
+  });
+  if (ref === undefined || refs.has(ref)) return ref;
+  const remedy = `Name a step of this definition.${didYouMean(ref, refs)}`;
+  reader.problems.add(childPath(reader.path, key), ref, 'is no step of this definition', remedy);
+  return undefined;
+}
+
+function readEdge(reader: ObjectReader, refs: ReadonlySet<string>): ReadEdge | undefined {
+  refuseLater(reader, new Set(), EDGE_FIELDS, 'an edge');
+  const source = readEnd(reader, 'source_ref', refs);
+  const target = readEnd(reader, 'target_ref', refs);
+  const type = readType(reader);
+  const condition = optionalText(reader, 'condition');
+  if (source === undefined || target === undefined) return undefined;
+  if (source !== target) return { reader, source, target, type, condition };
+  const remedy = 'Lead it to another step; to try a step again, use its retry.';
+  reader.problems.add(reader.path, source, 'leads from a step to itself', remedy);
+  return undefined;
+}
+
+/** Reads all edges; those that could not be read in full are left out. */
+export function readEdges(root: ObjectReader, refs: ReadonlySet<string>): readonly ReadEdge[] {
+  const list = optionalList(root, 'edges') ?? [];
+  const path = childPath(root.path, 'edges');
+  if (list.length > DEFINITION_LIMITS.edges) {
+    const problem = `has ${list.length} edges, more than ${DEFINITION_LIMITS.edges}`;
+    root.problems.add(path, undefined, problem, 'Split the workflow.');
+    return [];
+  }
+  const seen = new Map<string, string>();
+  const edges: ReadEdge[] = [];
+  for (const [index, value] of list.entries()) {
+    const reader = readObject(root.problems, childPath(path, index), value);
+    const edge = reader === undefined ? undefined : readEdge(reader, refs);
+    if (edge === undefined) continue;
+    const key = `${edge.source} ${edge.target} ${edge.type ?? ''}`;
+    const first = seen.get(key);
+    if (first === undefined || edge.type === undefined) edges.push(edge);
+    else {
+      const remedy = 'Remove one of them; join conditions with ||.';
+      edge.reader.problems.add(edge.reader.path, `${edge.source} -> ${edge.target}`, `repeats ${first}`, remedy);
+    }
+    seen.set(key, first ?? edge.reader.path);
+  }
+  return edges;
+}
+
+function sayCycles(problems: ProblemSink, graph: Graph, pathOf: (ref: string) => string): void {
+  for (const cycle of graph.cycles) {
+    const [first = ''] = cycle;
+    const way = [...cycle, first].join(' -> ');
+    problems.add(pathOf(first), way, 'is on a cycle of edges', 'Remove an edge of the cycle; to try again, use retry.');
+  }
+  for (const ref of graph.behindCycles) {
+    problems.add(pathOf(ref), ref, 'cannot be reached: it waits for a step on a cycle', 'Break the cycle first.');
+  }
+}
+
+/** Steps that no outcome of the steps before them can start. */
+function sayDeadSteps(
+  steps: readonly ReadStep[],
+  edges: readonly ReadEdge[],
+  graph: Graph,
+  problems: ProblemSink,
+): void {
+  const byRef = new Map(steps.map((step) => [step.ref ?? '', step]));
+  const incoming = new Map<string, ReadEdge[]>();
+  for (const edge of edges) incoming.set(edge.target, [...(incoming.get(edge.target) ?? []), edge]);
+  const dead = new Set<string>();
+  const mayFire = ({ source, type }: ReadEdge): boolean => {
+    const step = byRef.get(source);
+    if (dead.has(source)) return false;
+    return type !== 'EDGE_TYPE_FAILURE' || step?.type === undefined || step.type.canFail(step.args);
+  };
+  for (const ref of graph.order) {
+    const own = incoming.get(ref) ?? [];
+    if (own.length === 0 || own.some(mayFire)) continue;
+    dead.add(ref);
+    const remedy =
+      'Add an edge that can fire: a wait of a fixed duration never fails, and a step that never starts fires none.';
+    problems.add(byRef.get(ref)?.reader.path ?? ref, ref, 'cannot be reached: none of its edges can ever fire', remedy);
+  }
+}
+
+/** Orders the steps; says cycles and steps that cannot be reached. */
+export function checkGraph(steps: readonly ReadStep[], edges: readonly ReadEdge[], problems: ProblemSink): Graph {
+  const refs = steps.flatMap(({ ref }) => ref ?? []);
+  const graph = buildGraph(refs, edges);
+  const paths = new Map(steps.map(({ ref, reader }) => [ref, reader.path]));
+  sayCycles(problems, graph, (ref) => paths.get(ref) ?? 'steps');
+  sayDeadSteps(
+    steps.filter(({ ref }) => ref !== undefined),
+    edges,
+    graph,
+    problems,
+  );
+  return graph;
+}

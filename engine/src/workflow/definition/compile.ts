@@ -1,0 +1,94 @@
+/** Compiles a validated definition into a plan for the machine. */
+import type { CelCompiler } from '../../expressions/index.js';
+import { DuctorError, impossible } from '../../kernel/index.js';
+import type { Plan, PlanEdge, PlanStep } from '../machine/plan.js';
+import type { Value } from '../machine/value.js';
+import { definitionDigest, normaliseDefinition } from './canonical.js';
+import { collectProblems } from './checking/problems.js';
+import { compileCondition, compileTemplate } from './computing/template.js';
+import type { Definition, EdgeDefinition, StepDefinition } from './definition.js';
+import { buildGraph } from './graph.js';
+import { checkInputValue, compileInputSchema } from './input-schema/index.js';
+import { STEP_TYPES } from './step-types/index.js';
+
+const EDGE_TYPES: Readonly<Record<string, PlanEdge['type']>> = {
+  EDGE_TYPE_SUCCESS: 'SUCCESS',
+  EDGE_TYPE_FAILURE: 'FAILURE',
+  EDGE_TYPE_ALWAYS: 'ALWAYS',
+};
+
+function compileEdge(edge: EdgeDefinition, index: number, cel: CelCompiler): PlanEdge {
+  const type = EDGE_TYPES[edge.type];
+  return {
+    sourceRef: edge.source_ref,
+    targetRef: edge.target_ref,
+    type: type ?? impossible('plan-edge-type', `edge ${index} has type ${edge.type}`),
+    condition: edge.condition === undefined ? null : compileCondition(cel, edge.condition, `edges[${index}].condition`),
+  };
+}
+
+function compileStep(step: StepDefinition, edges: readonly PlanEdge[], cel: CelCompiler): PlanStep {
+  const type = STEP_TYPES.get(step.type) ?? impossible('plan-step-type', `step ${step.ref} has type ${step.type}`);
+  return {
+    ref: step.ref,
+    title: step.title ?? '',
+    incoming: edges.filter((edge) => edge.targetRef === step.ref),
+    outgoing: edges.filter((edge) => edge.sourceRef === step.ref),
+    ...type.compile(step, cel),
+  };
+}
+
+function parseInput(input: Value): { readonly json: unknown } | { readonly problem: string } {
+  if (input.encoding !== 'json' && input.encoding !== '') {
+    return { problem: `input: is encoded as ${JSON.stringify(input.encoding)}; input_schema needs json` };
+  }
+  try {
+    return { json: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(input.data)) };
+  } catch {
+    return { problem: 'input: is not JSON' };
+  }
+}
+
+function inputCheck(definition: Definition): Plan['checkInput'] {
+  if (definition.input_schema === undefined) return () => [];
+  const collector = collectProblems(1);
+  const check = compileInputSchema(collector, 'input_schema', definition.input_schema);
+  if (collector.found().length > 0) impossible('plan-input-schema', 'a validated schema does not compile');
+  return (input) => {
+    const parsed = parseInput(input);
+    return 'problem' in parsed ? [parsed.problem] : checkInputValue(check, parsed.json);
+  };
+}
+
+/**
+ * Compiles a definition that validateDefinition accepted.
+ *
+ * @param version number of the version; 0 for a plan that is only tried out
+ * @throws DuctorError invalid_definition when its steps form a cycle, expression_invalid and expression_too_costly when
+ *   its expressions do not compile: an engine with other limits published it
+ */
+export function compilePlan(definition: Definition, version: number, cel: CelCompiler): Plan {
+  const normal = normaliseDefinition(definition);
+  const edges = (normal.edges ?? []).map((edge, index) => compileEdge(edge, index, cel));
+  const byRef = new Map(normal.steps.map((step) => [step.ref, step]));
+  const graph = buildGraph(
+    [...byRef.keys()],
+    edges.map(({ sourceRef, targetRef }) => ({ source: sourceRef, target: targetRef })),
+  );
+  if (graph.order.length < normal.steps.length) {
+    throw new DuctorError('invalid_definition', `${normal.family_slug} has a cycle or two steps of one ref`);
+  }
+  const steps = graph.order.map((ref) => {
+    const step = byRef.get(ref) ?? impossible('plan-step-lost', ref);
+    return compileStep(step, edges, cel);
+  });
+  return {
+    familySlug: normal.family_slug,
+    version,
+    digest: definitionDigest(normal),
+    steps,
+    stepByRef: new Map(steps.map((step) => [step.ref, step])),
+    output: normal.output === undefined ? null : compileTemplate(cel, normal.output, 'output'),
+    checkInput: inputCheck(normal),
+  };
+}

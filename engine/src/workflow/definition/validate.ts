@@ -1,0 +1,126 @@
+/** Finds everything that is wrong with a definition at once. Never throws, whatever it is given. */
+import type { CelCompiler } from '../../expressions/index.js';
+import type { Problem } from '../../kernel/index.js';
+import { normaliseDefinition } from './canonical.js';
+import { checkGraph, readEdges, type ReadEdge } from './checking/check-edges.js';
+import { checkStep, checkTitle, readStep, refuseLater, type ReadStep } from './checking/check-step.js';
+import { checkExpression, checkTemplate, type Reader } from './checking/expressions.js';
+import { isBearableJson } from './checking/json-limits.js';
+import { childPath, collectProblems } from './checking/problems.js';
+import { field, optionalList, readObject, requireField, requireText, type ObjectReader } from './checking/shape.js';
+import type { Definition } from './definition.js';
+import type { Graph } from './graph.js';
+import { compileInputSchema } from './input-schema/index.js';
+import { DEFINITION_LIMITS } from './limits.js';
+import { FAMILY_SLUG } from './names.js';
+
+/** What validation says. */
+export interface Validation {
+  /** The definition without fields that say nothing; present exactly when there are no problems. */
+  readonly definition?: Definition;
+  /** Everything that is wrong, at most 1,000 and one that counts the rest. */
+  readonly problems: readonly Problem[];
+}
+
+const ROOT_FIELDS = ['family_slug', 'title', 'steps', 'edges', 'output', 'input_schema'];
+const LATER_FIELDS: ReadonlySet<string> = new Set([
+  'updates',
+  'queries',
+  'on_failure',
+  'timeout',
+  'retention',
+  'on_exhausted',
+]);
+
+function readSteps(root: ObjectReader): readonly ReadStep[] {
+  const path = childPath(root.path, 'steps');
+  const example = '[{"ref": "pause", "type": "STEP_TYPE_WAIT", "args": {"duration": "2s"}}]';
+  if (requireField(root, 'steps', example) === undefined) return [];
+  const list = optionalList(root, 'steps');
+  if (list === undefined) return [];
+  if (list.length === 0) root.problems.add(path, undefined, 'is empty', `Add a step, such as ${example}.`);
+  if (list.length > DEFINITION_LIMITS.steps) {
+    const problem = `has ${list.length} steps, more than ${DEFINITION_LIMITS.steps}`;
+    root.problems.add(path, undefined, problem, 'Split the workflow.');
+    return [];
+  }
+  const taken = new Set<string>();
+  const steps: ReadStep[] = [];
+  for (const [index, value] of list.entries()) {
+    const reader = readObject(root.problems, childPath(path, index), value);
+    if (reader === undefined) continue;
+    const step = readStep(reader, (ref) => taken.has(ref));
+    if (step.ref !== undefined) taken.add(step.ref);
+    steps.push(step);
+  }
+  return steps;
+}
+
+/** The reader of an edge's condition: evaluated once the source has ended, so it may read the source too. */
+function conditionReader(edge: ReadEdge, refs: ReadonlySet<string>, graph: Graph): Reader {
+  const isBefore = (ref: string): boolean => ref === edge.source || graph.isBefore(ref, edge.source);
+  return { ref: edge.target, refs, isBefore };
+}
+
+function checkExpressions(
+  root: ObjectReader,
+  cel: CelCompiler,
+  steps: readonly ReadStep[],
+  edges: readonly ReadEdge[],
+): void {
+  const { problems } = root;
+  const refs = new Set(steps.flatMap(({ ref }) => ref ?? []));
+  const graph = checkGraph(steps, edges, problems);
+  for (const step of steps) {
+    const ref = step.ref ?? '';
+    checkStep({ problems, cel, reader: { ref, refs, isBefore: (other) => graph.isBefore(other, ref) } }, step);
+  }
+  for (const edge of edges) {
+    if (edge.condition === undefined) continue;
+    const checks = { problems, cel, reader: conditionReader(edge, refs, graph) };
+    checkExpression(checks, childPath(edge.reader.path, 'condition'), edge.condition, 'step', 'bool');
+  }
+  const output = field(root.object, 'output');
+  if (output === undefined) return;
+  const everywhere: Reader = { ref: '', refs, isBefore: () => true };
+  checkTemplate({ problems, cel, reader: everywhere }, childPath(root.path, 'output'), output, 'step');
+}
+
+function checkInputSchema(root: ObjectReader): void {
+  const schema = field(root.object, 'input_schema');
+  if (schema === undefined) return;
+  const path = childPath(root.path, 'input_schema');
+  const reader = readObject(root.problems, path, schema);
+  if (reader !== undefined) compileInputSchema(root.problems, path, reader.object);
+}
+
+/** A value without problems is a definition: this is what validation means. */
+function isDefinition(_value: unknown, problems: readonly Problem[]): _value is Definition {
+  return problems.length === 0;
+}
+
+/**
+ * Validates a definition.
+ *
+ * @param json what a user sent, whatever it is
+ * @param cel compiles the expressions; its cache is shared with compilePlan
+ */
+export function validateDefinition(json: unknown, cel: CelCompiler): Validation {
+  const collector = collectProblems(DEFINITION_LIMITS.problems);
+  if (!isBearableJson(json, collector)) return { problems: collector.found() };
+  const root = readObject(collector, '', json);
+  if (root === undefined) return { problems: collector.found() };
+  refuseLater(root, LATER_FIELDS, ROOT_FIELDS, 'a definition');
+  requireText(root, 'family_slug', {
+    example: '"lead-intake"',
+    isFine: (text) => FAMILY_SLUG.test(text),
+    wanted: 'made of lower-case letters, digits and hyphens, begin with a letter, and have at most 128 characters',
+  });
+  checkTitle(root);
+  const steps = readSteps(root);
+  const refs = new Set(steps.flatMap(({ ref }) => ref ?? []));
+  checkExpressions(root, cel, steps, readEdges(root, refs));
+  checkInputSchema(root);
+  const problems = collector.found();
+  return isDefinition(json, problems) ? { definition: normaliseDefinition(json), problems } : { problems };
+}
