@@ -53,6 +53,8 @@ export class FairQueue<S> {
   readonly #queued = new Map<string, Queued<S>>();
   /** Tenants that were refused a task and were not named by takeRelieved since. */
   readonly #refused = new Set<Tenant<S>>();
+  /** Groups that ran out of room with tasks waiting, since takeStarved was last called. */
+  #starved: Group<S>[] = [];
   /** Tenants with a ready group. */
   readonly #turn = new LinkedList<Tenant<S>>();
   #bytes = 0;
@@ -177,6 +179,14 @@ export class FairQueue<S> {
     return { task: queued.task, consumer };
   }
 
+  /** Sessions that tasks wait for and that have no room, of the kinds that ran out of it since the last call. */
+  takeStarved(): readonly S[] {
+    if (this.#starved.length === 0) return [];
+    const groups = this.#starved.filter(({ isStarved }) => isStarved);
+    this.#starved = [];
+    return groups.flatMap(({ members }) => [...members].map(({ session }) => session));
+  }
+
   /** Tenants that were refused a task and have room for at least half of their share again; each is named once. */
   takeRelieved(): readonly string[] {
     const { maxTasks, maxTasksPerTenant, maxBytes } = this.#limits;
@@ -251,8 +261,12 @@ export class FairQueue<S> {
   /** Puts the group where it belongs: among the ready ones or not, and its tenant in the turn or not. */
   #settle(group: Group<S>): void {
     const { tenant } = group;
-    if (group.available.size > 0 && group.waiting > 0) tenant.ready.push(group.node);
+    const hasRoom = group.available.size > 0;
+    if (hasRoom && group.waiting > 0) tenant.ready.push(group.node);
     else tenant.ready.delete(group.node);
+    const isStarved = !hasRoom && group.waiting > 0;
+    if (isStarved && !group.isStarved) this.#starved.push(group);
+    group.isStarved = isStarved;
     if (tenant.ready.size > 0) {
       this.#turn.push(tenant.node);
     } else if (this.#turn.delete(tenant.node)) {

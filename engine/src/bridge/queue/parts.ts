@@ -30,6 +30,8 @@ export class Group<S> {
   readonly ring = new LinkedList<LanePlace<S>>();
   /** Tasks in those lanes. */
   waiting = 0;
+  /** Tasks wait and no member has room. */
+  isStarved = false;
 
   constructor(
     readonly tenant: Tenant<S>,

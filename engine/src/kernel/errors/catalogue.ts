@@ -204,6 +204,20 @@ export const ERROR_CATALOGUE = {
     meaning: 'The object changed since it was read.',
     remedy: 'Read it again and retry with its current version.',
   },
+  worker_superseded: {
+    grpc: 'ABORTED',
+    http: 409,
+    retryable: true,
+    meaning: 'A newer stream of the same worker took the place of this one, which showed no sign of life.',
+    remedy: 'Go on with the newer stream; do not open this one again.',
+  },
+  worker_unresponsive: {
+    grpc: 'DEADLINE_EXCEEDED',
+    http: 504,
+    retryable: true,
+    meaning: 'A worker did not send its hello in time, or left pings unanswered.',
+    remedy: 'Open a new stream; look for code that blocks the event loop of the worker.',
+  },
   workflow_exists: {
     grpc: 'ALREADY_EXISTS',
     http: 409,

@@ -1,0 +1,243 @@
+/**
+ * This node's worker streams: takes tasks from the coordinator, gives them to workers with credits, hands results back.
+ *
+ * All it holds is memory and derivable: a task it forgets is dispatched again by the coordinator, an attempt it forgets
+ * is named again by its worker's inventory. What a turn of the event loop gathered is done once at its end: tasks are
+ * handed out, then each session that has something to say sends it.
+ *
+ * Invariants:
+ * 1. A session serves the tenant of its key only; nothing in a message names another.
+ * 2. An attempt is in the queue, or with a worker, or neither; never both.
+ */
+import { DuctorError, impossible, type Clock } from '../kernel/index.js';
+import type { Principal } from '../tenancy/index.js';
+import type { WorkerHello } from '../gen/ductor/v1/bridge.js';
+import { HEARTBEAT_INTERVAL_MS, MAX_SESSIONS, MAX_SESSIONS_PER_TENANT, TASKS_PER_TURN } from './limits.js';
+import type { AbortOrder, AttemptRef, BridgeCoordinator, Invoker, RegisterDefinition, Task } from './ports.js';
+import { FairQueue, type QueueLimits } from './queue/fair-queue.js';
+import { Crew } from './session/crew.js';
+import { registerAll, type Registrations } from './session/register.js';
+import { Session, type SessionHost } from './session/session.js';
+import type { WorkStream, WorkStreamEvents } from './session/work-stream.js';
+import type { TaskTokens } from './token.js';
+
+/** Parts of the bridge. */
+export interface BridgeOptions {
+  readonly nodeId: string;
+  readonly clock: Clock;
+  readonly tokens: TaskTokens;
+  readonly register: RegisterDefinition;
+  /** Default: QUEUE_LIMITS. */
+  readonly queueLimits?: QueueLimits;
+  /** Told of tenants that had tasks refused for want of room and have room again; default: nobody. */
+  readonly onRelieved?: (tenantIds: readonly string[]) => void;
+}
+
+/** What the bridge holds now. */
+export interface BridgeStats {
+  readonly sessions: number;
+  readonly workers: number;
+  readonly queuedTasks: number;
+  readonly queuedBytes: number;
+  readonly attemptsOut: number;
+  /** Tasks refused for want of room since the start. */
+  readonly refusedTasks: number;
+}
+
+/** A stream that was accepted: what it hears, and how to end it. */
+export interface OpenedStream extends WorkStreamEvents {
+  /** Ends it: well (null) or with an error. */
+  close(error: DuctorError | null): void;
+}
+
+/** Worker streams and the queue before them. */
+export class Bridge implements Invoker {
+  readonly #options: BridgeOptions;
+  readonly #queue: FairQueue<Session>;
+  readonly #crew: Crew;
+  readonly #host: SessionHost;
+  readonly #sessions = new Set<Session>();
+  readonly #sessionsOfTenant = new Map<string, number>();
+  /** Sessions to look at at the end of this turn. */
+  #changed = new Set<Session>();
+  #isTurnDue = false;
+  #isDraining = false;
+  #refusedTasks = 0;
+  #coordinator: BridgeCoordinator | null = null;
+
+  constructor(options: BridgeOptions) {
+    this.#options = options;
+    this.#queue = new FairQueue(options.queueLimits);
+    this.#crew = new Crew(options.clock, () => this.#knownCoordinator());
+    this.#host = this.#sessionHost();
+  }
+
+  /** Says who the coordinator is. It is built with the bridge as its invoker; until then no stream is accepted. */
+  attach(coordinator: BridgeCoordinator): void {
+    this.#coordinator = coordinator;
+  }
+
+  /** A worker opened a stream. Throws node_starting, limit_exceeded. */
+  open(principal: Principal, stream: WorkStream): OpenedStream {
+    if (this.#coordinator === null || this.#isDraining) {
+      throw new DuctorError('node_starting', 'this node takes no workers now');
+    }
+    const ofTenant = this.#sessionsOfTenant.get(principal.tenantId) ?? 0;
+    if (ofTenant >= MAX_SESSIONS_PER_TENANT || this.#sessions.size >= MAX_SESSIONS) {
+      const message = `this node has ${ofTenant} streams of the tenant's workers, ${this.#sessions.size} in all`;
+      throw new DuctorError('limit_exceeded', message, { retryAfterMs: 5_000 });
+    }
+    const session = new Session(this.#host, principal, stream);
+    this.#sessions.add(session);
+    this.#sessionsOfTenant.set(principal.tenantId, ofTenant + 1);
+    return session;
+  }
+
+  /** What it holds now. */
+  stats(): BridgeStats {
+    return {
+      sessions: this.#sessions.size,
+      workers: this.#crew.present,
+      queuedTasks: this.#queue.size,
+      queuedBytes: this.#queue.bytes,
+      attemptsOut: this.#crew.attempts,
+      refusedTasks: this.#refusedTasks,
+    };
+  }
+
+  /** Hands out nothing more and accepts no new stream; results are still taken. Workers are told. */
+  drain(): void {
+    this.#isDraining = true;
+    for (const session of this.#sessions) if (session.isOpen) session.announceDraining();
+  }
+
+  /** Ends all streams, after what they still had to send. */
+  close(): void {
+    this.#isDraining = true;
+    this.#turn();
+    for (const session of [...this.#sessions]) session.close(null);
+    this.#crew.stop();
+  }
+
+  dispatch(tasks: readonly Task[]): void {
+    for (const task of tasks) {
+      if (this.#crew.hasOrForgets(task)) continue;
+      if (this.#queue.push(task) === 'full') this.#refusedTasks += 1;
+    }
+    this.#scheduleTurn();
+  }
+
+  abort(orders: readonly AbortOrder[]): readonly AttemptRef[] {
+    const neverSent: AttemptRef[] = [];
+    for (const order of orders) {
+      if (this.#queue.remove(order) === undefined) this.#crew.abort(order);
+      else neverSent.push(order);
+    }
+    return neverSent;
+  }
+
+  dropShards(shards: readonly number[]): void {
+    this.#queue.removeShards(shards);
+  }
+
+  inventory(): readonly string[] {
+    return this.#crew.askInventories();
+  }
+
+  #knownCoordinator(): BridgeCoordinator {
+    return this.#coordinator ?? impossible('bridge-unattached', 'a session is there before the coordinator');
+  }
+
+  #sessionHost(): SessionHost {
+    const { clock, tokens, register } = this.#options;
+    return {
+      clock,
+      isGenuine: (ref, token) => tokens.isGenuine(ref, token),
+      register: ({ principal }, hello) => registerAll(register, principal.tenantId, hello.workflows),
+      joined: (session, hello, registrations) => this.#joined(session, hello, registrations),
+      settle: (ref, outcome, settled) =>
+        this.#knownCoordinator().settle(ref, outcome, (ack) => {
+          this.#crew.settled(ref);
+          settled(ack);
+        }),
+      inventory: (session, holds) => this.#crew.takeInventory(session, holds),
+      changed: (session) => {
+        this.#changed.add(session);
+        this.#scheduleTurn();
+      },
+      unserved: ({ consumer }) => (consumer === null ? 0 : this.#queue.unservedFor(consumer)),
+      sent: (session, refs) => this.#crew.sent(session, refs),
+      ended: (session) => this.#ended(session),
+    };
+  }
+
+  #joined(session: Session, hello: WorkerHello, { outcomes, workflows }: Registrations): void {
+    const { tenantId } = session.principal;
+    const queues = hello.queues.length === 0 ? ['default'] : hello.queues;
+    session.consumer = this.#queue.join(session, { tenantId, queues, workflows });
+    session.outbox.welcome = {
+      nodeId: this.#options.nodeId,
+      tenantId,
+      nodes: [...this.#knownCoordinator().liveAddresses()],
+      registrations: outcomes,
+      heartbeatIntervalMs: HEARTBEAT_INTERVAL_MS,
+    };
+    if (this.#isDraining) session.outbox.draining = true;
+    this.#crew.join(session, tenantId, hello.workerId);
+  }
+
+  #ended(session: Session): void {
+    this.#sessions.delete(session);
+    this.#changed.delete(session);
+    const { tenantId } = session.principal;
+    const left = (this.#sessionsOfTenant.get(tenantId) ?? 1) - 1;
+    if (left === 0) this.#sessionsOfTenant.delete(tenantId);
+    else this.#sessionsOfTenant.set(tenantId, left);
+    if (session.consumer !== null) this.#queue.leave(session.consumer);
+    this.#crew.leave(session);
+    this.dispatch(session.takeUnwritten());
+  }
+
+  #scheduleTurn(): void {
+    if (this.#isTurnDue) return;
+    this.#isTurnDue = true;
+    this.#options.clock.defer(() => this.#turn());
+  }
+
+  /** The end of a turn of the event loop. */
+  #turn(): void {
+    this.#isTurnDue = false;
+    this.#refreshRoom(this.#changed);
+    for (let count = 0; count < TASKS_PER_TURN && this.#handOut(); count += 1);
+    for (const session of this.#queue.takeStarved()) this.#changed.add(session);
+    const changed = this.#changed;
+    this.#changed = new Set();
+    for (const session of changed) session.flush();
+    this.#refreshRoom(changed);
+    if (this.#queue.hasWork) this.#scheduleTurn();
+    const relieved = this.#queue.takeRelieved();
+    if (relieved.length > 0) this.#options.onRelieved?.(relieved);
+  }
+
+  /** Gives the next task to whose turn it is; false when there is none. */
+  #handOut(): boolean {
+    const next = this.#queue.take();
+    if (next === undefined) return false;
+    const { session } = next.consumer;
+    session.give(next.task, this.#options.tokens.issue(next.task));
+    // Full for this turn when enough bytes have gathered, whatever its credits.
+    const room = session.room(this.#isDraining);
+    if (room !== next.consumer.room) this.#queue.setRoom(next.consumer, room);
+    this.#changed.add(session);
+    return true;
+  }
+
+  #refreshRoom(sessions: ReadonlySet<Session>): void {
+    for (const session of sessions) {
+      const { consumer } = session;
+      if (consumer === null || !this.#sessions.has(session)) continue;
+      const room = session.room(this.#isDraining);
+      if (room !== consumer.room) this.#queue.setRoom(consumer, room);
+    }
+  }
+}

@@ -1,0 +1,38 @@
+/** Bounds of the bridge; docs/decisions/0008-bridge.md says why. */
+
+/** A value of a step, bytes. */
+export const MAX_VALUE_BYTES = 2 * 1024 * 1024;
+/** Where a message to a worker is cut, bytes; a single larger value still goes, alone. */
+export const CUT_BYTES = 1024 * 1024;
+/** Longest time from the opening of a stream to its hello. */
+export const HELLO_TIMEOUT_MS = 5_000;
+export const PING_INTERVAL_MS = 5_000;
+/** Pings in a row without an answer that end a stream. */
+export const MAX_UNANSWERED_PINGS = 3;
+/** How often workers are asked to send a heartbeat of what they run. */
+export const HEARTBEAT_INTERVAL_MS = 5_000;
+/** How long an older stream of a worker may take to show life once a newer one is there. */
+export const SUSPECT_MS = 1_000;
+/** How long it is remembered what a worker that went away had: longer than attempts wait for it (15 s by default). */
+export const FORGET_WORKER_MS = 120_000;
+/** How long a stream whose worker has finished sending waits for the last acknowledgements. */
+export const LINGER_MS = 10_000;
+/** Tasks handed out in one turn of the event loop. */
+export const TASKS_PER_TURN = 2_000;
+
+export const MAX_SLOTS = 10_000;
+export const MAX_WORKFLOWS = 1_000;
+export const MAX_HANDLERS = 1_000;
+export const MAX_QUEUES = 100;
+export const MAX_HOLDS = 50_000;
+export const MAX_SESSIONS_PER_TENANT = 1_000;
+export const MAX_SESSIONS = 10_000;
+/** Names: handlers, queues, encodings of values. */
+export const MAX_NAME_CHARS = 128;
+export const MAX_STEP_PATH_CHARS = 1_024;
+/** Of an error that a worker reports; longer is cut. */
+export const MAX_ERROR_CODE_CHARS = 128;
+export const MAX_ERROR_MESSAGE_CHARS = 8_192;
+export const MAX_ERROR_STACK_CHARS = 32_768;
+/** Results a stream may have in the coordinator beyond four for each of its slots, before it is not read any more. */
+export const SPARE_RESULTS = 1_000;

@@ -1,0 +1,156 @@
+/**
+ * The workers of this node: their sessions, what each of them has, and what the coordinator is told of them.
+ *
+ *   worker:  (none) -> here (first session) <-> away (last session ended) -> (none) after FORGET_WORKER_MS
+ *
+ * A worker opens one stream to a node. When a second one comes, the first may be a connection that is dead and does not
+ * know it: it is suspect until it shows life. When a session ends while another one of the worker is there, what was
+ * sent by the ended one may be lost with it: the worker is asked, and the coordinator hears of an absence before the
+ * answer, because only an answer after an absence proves what a worker does not have.
+ *
+ * Invariants:
+ * 1. `workerConnected` comes before `sent` of a worker; `workerGone` when its last session ended.
+ * 2. What a worker is said to hold is what it named, and what was sent by its open sessions and has perhaps not arrived.
+ */
+import type { Clock } from '../../kernel/index.js';
+import { attemptKey } from '../attempt-key.js';
+import { FORGET_WORKER_MS } from '../limits.js';
+import type { AbortOrder, AttemptRef, BridgeCoordinator } from '../ports.js';
+import { AttemptsOut } from './attempts-out.js';
+import type { Session } from './session.js';
+import { workerName, type Worker } from './worker.js';
+
+/** Workers and what they have. */
+export class Crew {
+  readonly #clock: Clock;
+  readonly #coordinator: () => BridgeCoordinator;
+  readonly #workers = new Map<string, Worker>();
+  readonly #out = new AttemptsOut<Session, Worker>();
+
+  /** @param coordinator who is told; asked for at each use, because it is built after the bridge */
+  constructor(clock: Clock, coordinator: () => BridgeCoordinator) {
+    this.#clock = clock;
+    this.#coordinator = coordinator;
+  }
+
+  /** Attempts that are with workers. */
+  get attempts(): number {
+    return this.#out.size;
+  }
+
+  /** Workers with a session. */
+  get present(): number {
+    return [...this.#workers.values()].filter(({ sessions }) => sessions.size > 0).length;
+  }
+
+  /** A registered session: becomes one of its worker. */
+  join(session: Session, tenantId: string, workerId: string): void {
+    const name = workerName(tenantId, workerId);
+    let worker = this.#workers.get(name);
+    if (worker === undefined) {
+      worker = { name, sessions: new Set(), mustProve: false, forgetting: null };
+      this.#workers.set(name, worker);
+    }
+    worker.forgetting?.cancel();
+    worker.forgetting = null;
+    for (const older of worker.sessions) older.suspect();
+    worker.sessions.add(session);
+    session.worker = worker;
+  }
+
+  /** A session of a worker ended. */
+  leave(session: Session): void {
+    const { worker } = session;
+    if (worker === null) return;
+    worker.sessions.delete(session);
+    const lost = this.#out.detach(worker, session);
+    const [other] = worker.sessions;
+    if (other === undefined) {
+      worker.forgetting = this.#clock.setTimer(FORGET_WORKER_MS, () => this.#forget(worker));
+      this.#coordinator().workerGone(worker.name);
+    } else if (lost > 0) {
+      worker.mustProve = true;
+      other.askInventory();
+    }
+  }
+
+  /** A worker says what it holds. */
+  takeInventory(session: Session, holds: readonly AttemptRef[]): void {
+    const { worker } = session;
+    if (worker === null) return;
+    const named = new Map(holds.map((ref) => [attemptKey(ref), ref]));
+    for (const out of this.#out.of(worker)) {
+      const key = attemptKey(out.ref);
+      if (named.has(key)) continue;
+      if (out.session === null) this.#out.delete(out.ref);
+      else named.set(key, out.ref);
+    }
+    for (const ref of holds) this.#holdOne(session, worker, ref);
+    if (worker.mustProve) this.#coordinator().workerGone(worker.name);
+    worker.mustProve = false;
+    this.#coordinator().workerConnected(worker.name, [...named.values()]);
+  }
+
+  /** Asks every worker what it holds. Returns their names. */
+  askInventories(): readonly string[] {
+    const asked: string[] = [];
+    for (const { name, sessions } of this.#workers.values()) {
+      const session = [...sessions].find(({ isOpen }) => isOpen);
+      if (session === undefined) continue;
+      session.askInventory();
+      asked.push(name);
+    }
+    return asked;
+  }
+
+  /** These attempts were written to the session. */
+  sent(session: Session, refs: readonly AttemptRef[]): void {
+    const { worker } = session;
+    if (worker === null) return;
+    for (const ref of refs) this.#out.set(ref, worker, session);
+    this.#coordinator().sent(worker.name, refs);
+  }
+
+  /** The attempt has an outcome: nobody has it any more. */
+  settled(ref: AttemptRef): void {
+    this.#out.delete(ref);
+  }
+
+  /**
+   * Whether a worker that is here has the attempt. One whose worker is away is forgotten by this question: whoever asks
+   * is about to send it again.
+   */
+  hasOrForgets(ref: AttemptRef): boolean {
+    const out = this.#out.get(ref);
+    if (out === undefined) return false;
+    if (out.session !== null) return true;
+    this.#out.delete(ref);
+    return false;
+  }
+
+  /** Tells whoever has the attempt to stop, now or when it comes back. */
+  abort(order: AbortOrder): void {
+    const out = this.#out.get(order);
+    if (out === undefined) return;
+    out.abort = order.reason;
+    out.session?.abort(order);
+  }
+
+  /** Clears all timers. */
+  stop(): void {
+    for (const { forgetting } of this.#workers.values()) forgetting?.cancel();
+  }
+
+  /** The session's worker has this attempt; another one that is here and was given it keeps it in the books. */
+  #holdOne(session: Session, worker: Worker, ref: AttemptRef): void {
+    const known = this.#out.get(ref);
+    if (known !== undefined && known.session !== null) return;
+    this.#out.set(ref, worker, session);
+    if (known?.abort) session.abort({ ...ref, reason: known.abort });
+  }
+
+  #forget(worker: Worker): void {
+    this.#out.forget(worker);
+    this.#workers.delete(worker.name);
+  }
+}

@@ -1,0 +1,60 @@
+/** What a worker's hello must be. */
+import { DuctorError, isUuid, type Problem } from '../../kernel/index.js';
+import type { WorkerHello } from '../../gen/ductor/v1/bridge.js';
+import { MAX_HANDLERS, MAX_HOLDS, MAX_NAME_CHARS, MAX_QUEUES, MAX_SLOTS, MAX_WORKFLOWS } from '../limits.js';
+
+const MAX_WORKER_NAME_CHARS = 256;
+/** Printable, no space at either end. */
+const NAME = /^[\p{L}\p{N}\p{P}\p{S}]([\p{L}\p{N}\p{P}\p{S}\p{Zs}]*[\p{L}\p{N}\p{P}\p{S}])?$/u;
+
+/** Whether the text can name a handler or queue. */
+function isName(text: string): boolean {
+  return text.length <= MAX_NAME_CHARS && NAME.test(text);
+}
+
+function countProblem(path: string, count: number, min: number, max: number): Problem[] {
+  if (count >= min && count <= max) return [];
+  return [{ path, value: String(count), problem: `must be ${min} to ${max}`, remedy: 'stay within the bounds' }];
+}
+
+function nameProblems(path: string, names: readonly string[]): Problem[] {
+  const wrong = names.findIndex((name) => !isName(name));
+  if (wrong < 0) return [];
+  const value = (names[wrong] ?? '').slice(0, 200);
+  const problem = `is not a printable name of 1 to ${MAX_NAME_CHARS} characters`;
+  return [{ path: `${path}[${wrong}]`, value, problem, remedy: 'give it another name' }];
+}
+
+/** Everything that is wrong with it. */
+function problemsOf(hello: WorkerHello): readonly Problem[] {
+  const { workerId, name, sdkVersion, slots, queues, workflows, inventory } = hello;
+  const problems = [
+    ...countProblem('slots', slots, 1, MAX_SLOTS),
+    ...countProblem('queues', queues.length, 0, MAX_QUEUES),
+    ...countProblem('workflows', workflows.length, 0, MAX_WORKFLOWS),
+    ...countProblem('inventory.holds', inventory?.holds.length ?? 0, 0, MAX_HOLDS),
+    ...countProblem('name', name.length, 0, MAX_WORKER_NAME_CHARS),
+    ...countProblem('sdk_version', sdkVersion.length, 0, MAX_NAME_CHARS),
+    ...nameProblems('queues', queues),
+  ];
+  if (!isUuid(workerId)) {
+    const problem = 'is not a UUID in lower case';
+    problems.push({ path: 'worker_id', value: workerId.slice(0, 200), problem, remedy: 'draw one at the start' });
+  }
+  for (const [index, { definition, handlers }] of workflows.slice(0, MAX_WORKFLOWS).entries()) {
+    const path = `workflows[${index}]`;
+    problems.push(...countProblem(`${path}.handlers`, handlers.length, 0, MAX_HANDLERS));
+    problems.push(...nameProblems(`${path}.handlers`, handlers));
+    if (definition === undefined) {
+      problems.push({ path: `${path}.definition`, value: '', problem: 'is missing', remedy: 'send the definition' });
+    }
+  }
+  return problems;
+}
+
+/** Throws invalid_argument with everything that is wrong. */
+export function checkHello(hello: WorkerHello): void {
+  const details = problemsOf(hello).map((problem) => ({ ...problem, path: `hello.${problem.path}` }));
+  if (details.length > 0)
+    throw new DuctorError('invalid_argument', 'the hello of the worker is not valid', { details });
+}

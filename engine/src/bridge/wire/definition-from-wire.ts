@@ -1,0 +1,75 @@
+/** A definition as it travels, as the JSON that users write: what is absent there is absent here. */
+import {
+  EdgeType,
+  StepType,
+  type EdgeDefinition as WireEdge,
+  type RetryPolicy,
+  type StepDefinition as WireStep,
+  type WorkflowDefinition,
+} from '../../gen/ductor/v1/workflow.js';
+import type { Definition, EdgeDefinition, StepDefinition } from '../ports.js';
+import { plainJson, plainObject } from './plain-json.js';
+
+/** The entries that are there. */
+function present<T extends object>(entries: { readonly [K in keyof T]: T[K] | undefined }): Partial<T> {
+  const kept: Partial<T> = {};
+  for (const key in entries) if (entries[key] !== undefined) kept[key] = entries[key];
+  return kept;
+}
+
+const nonEmpty = (text: string): string | undefined => (text === '' ? undefined : text);
+
+type Retry = NonNullable<StepDefinition['retry']>;
+
+function retryOf(retry: RetryPolicy): Retry {
+  return present<Retry>({
+    max_attempts: retry.maxAttempts,
+    initial_interval: retry.initialInterval,
+    backoff: retry.backoff,
+    max_interval: retry.maxInterval,
+    jitter: retry.jitter,
+    non_retryable: retry.nonRetryable.length === 0 ? undefined : retry.nonRetryable,
+  });
+}
+
+function stepOf(step: WireStep, path: string): StepDefinition {
+  return {
+    ref: step.ref,
+    // A number this engine does not know stays a number in the text: the validator names it with its path.
+    type: StepType[step.type] ?? String(step.type),
+    ...present<StepDefinition>({
+      ref: undefined,
+      type: undefined,
+      title: nonEmpty(step.title),
+      args: step.args === undefined ? undefined : plainObject(step.args, `${path}.args`),
+      input: step.input === undefined ? undefined : plainJson(step.input, `${path}.input`),
+      retry: step.retry === undefined ? undefined : retryOf(step.retry),
+      timeout: step.timeout,
+      cancel_timeout: step.cancelTimeout,
+      queue: step.queue,
+    }),
+  };
+}
+
+function edgeOf(edge: WireEdge): EdgeDefinition {
+  return {
+    source_ref: edge.sourceRef,
+    target_ref: edge.targetRef,
+    type: EdgeType[edge.type] ?? String(edge.type),
+    ...(edge.condition === '' ? {} : { condition: edge.condition }),
+  };
+}
+
+/** Throws invalid_argument when JSON inside it is deeper, longer or stranger than JSON from outside may be. */
+export function definitionFromWire(wire: WorkflowDefinition): Definition {
+  return {
+    family_slug: wire.familySlug,
+    steps: wire.steps.map((step, index) => stepOf(step, `steps[${index}]`)),
+    ...present<Omit<Definition, 'family_slug' | 'steps'>>({
+      title: nonEmpty(wire.title),
+      edges: wire.edges.length === 0 ? undefined : wire.edges.map(edgeOf),
+      output: wire.output === undefined ? undefined : plainJson(wire.output, 'output'),
+      input_schema: wire.inputSchema === undefined ? undefined : plainObject(wire.inputSchema, 'input_schema'),
+    }),
+  };
+}

@@ -1,0 +1,70 @@
+/** What a worker says of an attempt, as the machine takes it. */
+import type { Payload } from '../../gen/ductor/v1/common.js';
+import type { TaskError, TaskResult } from '../../gen/ductor/v1/bridge.js';
+import {
+  MAX_ERROR_CODE_CHARS,
+  MAX_ERROR_MESSAGE_CHARS,
+  MAX_ERROR_STACK_CHARS,
+  MAX_NAME_CHARS,
+  MAX_VALUE_BYTES,
+} from '../limits.js';
+import type { AttemptOutcome } from '../ports.js';
+
+/** An outcome, and what was wrong with the result if it was not taken as it stood. */
+export interface TakenOutcome {
+  readonly outcome: AttemptOutcome;
+  /** Empty when nothing was. */
+  readonly problem: string;
+}
+
+/** A failure in place of a result that cannot be taken: without it the attempt would run into its timeout. */
+function failedInstead(code: string, problem: string): TakenOutcome {
+  const outcome = {
+    kind: 'failed',
+    code,
+    message: problem,
+    stack: '',
+    nonRetryable: true,
+    retryAfterMs: null,
+  } as const;
+  return { outcome, problem };
+}
+
+function completed({ data, encoding }: Payload): TakenOutcome {
+  if (data.length > MAX_VALUE_BYTES) {
+    return failedInstead(
+      'value_too_large',
+      `the output has ${data.length} bytes, at most ${MAX_VALUE_BYTES} are allowed`,
+    );
+  }
+  if (encoding.length > MAX_NAME_CHARS) {
+    return failedInstead('invalid_argument', `the encoding of the output has ${encoding.length} characters`);
+  }
+  return { outcome: { kind: 'completed', output: { data, encoding: encoding || 'json' } }, problem: '' };
+}
+
+function failed({ code, message, stack, nonRetryable, retryAfterMs }: TaskError): TakenOutcome {
+  const outcome = {
+    kind: 'failed',
+    code: code.slice(0, MAX_ERROR_CODE_CHARS) || 'Error',
+    message: message.slice(0, MAX_ERROR_MESSAGE_CHARS),
+    stack: stack.slice(0, MAX_ERROR_STACK_CHARS),
+    nonRetryable,
+    retryAfterMs: retryAfterMs === 0 ? null : retryAfterMs,
+  } as const;
+  return { outcome, problem: '' };
+}
+
+/** The outcome of a result. */
+export function outcomeFromWire({ outcome }: TaskResult): TakenOutcome {
+  switch (outcome?.$case) {
+    case 'output':
+      return completed(outcome.value);
+    case 'error':
+      return failed(outcome.value);
+    case 'cancelled':
+      return { outcome: { kind: 'cancelled' }, problem: '' };
+    case undefined:
+      return failedInstead('invalid_argument', 'the result says neither output nor error nor cancelled');
+  }
+}
