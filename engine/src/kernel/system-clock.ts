@@ -101,6 +101,16 @@ export function systemClock(options: SystemClockOptions = {}): SystemClock {
   };
 }
 
+/**
+ * Calls back every so many ms of the machine, without keeping a process alive that has nothing else to do. For
+ * watchdogs in shells only; what a simulation must control takes a Clock.
+ */
+export function backgroundTimer(periodMs: number, callback: () => void): Timer {
+  const handle = setInterval(callback, periodMs);
+  handle.unref();
+  return { cancel: () => clearInterval(handle) };
+}
+
 /** Resolves after at least so many ms of the clock. */
 export function sleep(clock: Clock, delayMs: number): Promise<void> {
   return new Promise((resolve) => {

@@ -19,6 +19,33 @@ const MIN_VERSION = 150_000;
 const DURABILITY = ['fsync', 'full_page_writes', 'synchronous_commit'];
 
 /**
+ * Judges the settings of a server by name.
+ *
+ * @param allowUnsafe whether a server that may lose acknowledged commits is accepted
+ *
+ * Throws database_version_unsupported, database_settings_unsafe.
+ */
+export function judgeServer(settings: ReadonlyMap<string, string>, allowUnsafe: boolean): ServerFacts {
+  const version = settings.get('server_version') ?? 'unknown';
+  const versionNumber = Number(settings.get('server_version_num') ?? 0);
+  if (versionNumber < MIN_VERSION) {
+    throw new DuctorError('database_version_unsupported', `the server is PostgreSQL ${version}, 15 or newer is needed`);
+  }
+  const unsafeSettings = DURABILITY.filter((name) => settings.get(name) === 'off');
+  if (unsafeSettings.length > 0 && !allowUnsafe) {
+    const problem = 'acknowledged commits may be lost';
+    const details = unsafeSettings.map((path): Problem => ({
+      path,
+      value: 'off',
+      problem,
+      remedy: `set ${path} = on`,
+    }));
+    throw new DuctorError('database_settings_unsafe', `the server has ${unsafeSettings.join(', ')} off`, { details });
+  }
+  return { versionNumber, version, unsafeSettings };
+}
+
+/**
  * Checks the server.
  *
  * @param db where to ask
@@ -31,21 +58,5 @@ export async function checkServer(db: Queryable, allowUnsafe = false): Promise<S
     'select name, setting from pg_settings where name = any($1)',
     [[...DURABILITY, 'server_version', 'server_version_num']],
   );
-  const settings = new Map(rows.map(({ name, setting }) => [name, setting]));
-  const version = settings.get('server_version') ?? 'unknown';
-  const versionNumber = Number(settings.get('server_version_num') ?? 0);
-  if (versionNumber < MIN_VERSION) {
-    throw new DuctorError('database_version_unsupported', `the server is PostgreSQL ${version}, 15 or newer is needed`);
-  }
-  const unsafeSettings = DURABILITY.filter((name) => settings.get(name) === 'off');
-  if (unsafeSettings.length > 0 && !allowUnsafe) {
-    const details = unsafeSettings.map((path): Problem => ({
-      path,
-      value: 'off',
-      problem: 'acknowledged commits may be lost',
-      remedy: `set ${path} = on`,
-    }));
-    throw new DuctorError('database_settings_unsafe', `the server has ${unsafeSettings.join(', ')} off`, { details });
-  }
-  return { versionNumber, version, unsafeSettings };
+  return judgeServer(new Map(rows.map(({ name, setting }) => [name, setting])), allowUnsafe);
 }

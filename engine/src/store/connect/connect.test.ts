@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { DuctorError } from '../../kernel/index.js';
 import { testDatabase } from '../testing/index.js';
 import { until } from '../testing/child-process.js';
+import { judgeServer } from './check-server.js';
 import { checkServer, classify, openDatabase, prepared, type Connection } from './index.js';
 
 const test = testDatabase();
@@ -174,6 +175,7 @@ describe('a lane', () => {
     const other = await lane();
     await other.query('update held set n = 2');
     await until(() => connection.isLost, 'the loss');
+    expect((await other.query('select n from held')).rows).toEqual([{ n: 2 }]);
   });
 
   it('hears notifications', async () => {
@@ -239,17 +241,22 @@ describe('checkServer', () => {
     await unsafe.close();
   });
 
-  it('refuses a server that is too old', async () => {
-    const old = { query: () => Promise.resolve({ rows: OLD, rowCount: OLD.length }) };
-    await expect(checkServer(old as never)).rejects.toMatchObject({ code: 'database_version_unsupported' });
+  it('refuses servers that are too old or unsafe in any of three ways', () => {
+    const with15 = (name: string, setting: string): Map<string, string> =>
+      new Map([
+        ['server_version_num', '150000'],
+        ['fsync', 'on'],
+        [name, setting],
+      ]);
+    expect(judgeServer(with15('synchronous_commit', 'local'), false).unsafeSettings).toEqual([]);
+    for (const name of ['fsync', 'full_page_writes', 'synchronous_commit']) {
+      expect(() => judgeServer(with15(name, 'off'), false)).toThrow(`${name} off`);
+    }
+    const old = expect.objectContaining({ code: 'database_version_unsupported' });
+    expect(() => judgeServer(with15('server_version_num', '149999'), true)).toThrow(old);
+    expect(() => judgeServer(new Map(), true)).toThrow(old);
   });
 });
-
-/** What PostgreSQL 14 answers. */
-const OLD = [
-  { name: 'server_version', setting: '14.9' },
-  { name: 'server_version_num', setting: '140009' },
-];
 
 /** A proxy in front of the server that swallows answers and cuts the connection once a text was sent. */
 async function cuttingProxy(url: string): Promise<{ url: string; cutAnswersTo(text: string): void }> {

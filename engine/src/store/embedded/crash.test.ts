@@ -1,4 +1,4 @@
-/** Kills: of the engine alone, of engine and server together, of a first start in its middle; as root and as plain user. */
+/** Kills: the engine alone, engine and server together, a first start in its middle; as root and as plain user. */
 import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -8,7 +8,7 @@
  * 2. Who leaves last turns it off (stop.ts).
  * 3. A server that ends while an engine holds it is brought up again, on the same url.
  */
-import { sleep } from '../../kernel/index.js';
+import { backgroundTimer, sleep, type Timer } from '../../kernel/index.js';
 import { bringUp, type Server } from './bring-up.js';
 import { layOut, urlOf, type EmbeddedOptions, type Place } from './place.js';
 import { isProcessAlive } from './postmaster-pid.js';
@@ -26,7 +26,7 @@ export interface EmbeddedPostgres {
   stop(): Promise<boolean>;
 }
 
-/** How often the process is looked for, ms. A look costs some 20 us; an adopted server is no child that tells its end. */
+/** How often the process is looked for, ms; an adopted server is no child that tells its end. */
 const WATCH_MS = 250;
 /** Pause after a failed restart, ms. */
 const RETRY_MS = 1_000;
@@ -37,7 +37,7 @@ class HeldServer implements EmbeddedPostgres {
   readonly adopted: boolean;
   readonly #place: Place;
   readonly #options: EmbeddedOptions;
-  readonly #watch: NodeJS.Timeout;
+  readonly #watch: Timer;
   #server: Server;
   #restart: Promise<void> | undefined;
   #stopped: Promise<boolean> | undefined;
@@ -49,9 +49,7 @@ class HeldServer implements EmbeddedPostgres {
     this.url = urlOf(server.target);
     this.adopted = server.adopted;
     this.#tell();
-    this.#watch = setInterval(() => this.#look(), WATCH_MS);
-    // The watch must not keep a process alive that has nothing else to do.
-    this.#watch.unref();
+    this.#watch = backgroundTimer(WATCH_MS, () => this.#look());
   }
 
   get pid(): number {
@@ -65,7 +63,7 @@ class HeldServer implements EmbeddedPostgres {
 
   /** Stops after a restart that is under way. */
   async #stopNow(): Promise<boolean> {
-    clearInterval(this.#watch);
+    this.#watch.cancel();
     await this.#restart;
     return stopServer({ ...this.#place, target: this.#server.target, pid: this.#server.pid });
   }
