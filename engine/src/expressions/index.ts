@@ -1,4 +1,13 @@
 /** Expressions: CEL behind an own interface. Pure: synchronous, no clock, no IO. */
 export { createCelCompiler } from './compiler.js';
 export { toJsonValue } from './json-value.js';
-export type { CelCompiler, CelExpression, CelProblem, CelReference, CelSchema, CelType, JsonValue } from './types.js';
+export type {
+  CelBudget,
+  CelCompiler,
+  CelExpression,
+  CelProblem,
+  CelReference,
+  CelSchema,
+  CelType,
+  JsonValue,
+} from './types.js';

@@ -32,6 +32,11 @@ export type CelReference = readonly string[];
 /** A JSON value. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | { readonly [key: string]: JsonValue };
 
+/** Steps that several evaluations may take together; each takes what it needed off, and fails when nothing is left. */
+export interface CelBudget {
+  left: number;
+}
+
 /** A compiled and checked expression. */
 export interface CelExpression {
   readonly text: string;
@@ -42,9 +47,10 @@ export interface CelExpression {
   /**
    * Evaluates on plain data: what JSON.parse gives, and Date for timestamps. The scope is read in place, never copied,
    * never changed. The result may hold bigint (int), Date and other rich values: toJsonValue makes JSON of them.
+   * @param budget shared by several evaluations; default: one of its own, of 10^6 steps, which bounds each in any case
    * @throws DuctorError `expression_failed`, `expression_too_costly`; their text never holds data of the scope
    */
-  evaluate(scope: Readonly<Record<string, unknown>>): unknown;
+  evaluate(scope: Readonly<Record<string, unknown>>, budget?: CelBudget): unknown;
 }
 
 /** One thing wrong with an expression. */
