@@ -228,10 +228,9 @@ describe('checkServer', () => {
   });
 
   it('refuses a server that may lose acknowledged commits, unless told otherwise', async () => {
-    const unsafe = openDatabase({
-      url: `${test.url}&options=-c%20synchronous_commit%3Doff`,
-      applicationName: 'ductor test',
-    });
+    const url = new URL(test.url);
+    url.searchParams.set('options', '-c synchronous_commit=off');
+    const unsafe = openDatabase({ url: url.toString(), applicationName: 'ductor test' });
     const error = await failure(checkServer(unsafe));
     expect(error).toMatchObject({
       code: 'database_settings_unsafe',

@@ -7,9 +7,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sleep, systemClock } from '../../kernel/index.js';
 import { isProcessAlive, readPostmaster } from '../embedded/postmaster-pid.js';
+import { dropRunDatabases, runPrefix } from './drop-run-databases.js';
 
 /** Environment variable with the run's folder; workers inherit it. */
 export const RUN_FOLDER_VARIABLE = 'DUCTOR_TEST_RUN_FOLDER';
+
+/** Environment variable with a superuser's connection string to a server to use instead of the embedded one. */
+export const SERVER_VARIABLE = 'DUCTOR_TEST_DATABASE_URL';
 
 const PREFIX = 'ductor-test-';
 
@@ -46,5 +50,9 @@ export default async function setup(): Promise<() => Promise<void>> {
   await removeAbandoned();
   const folder = runFolderOf(process.pid);
   process.env[RUN_FOLDER_VARIABLE] = folder;
-  return () => removeRunFolder(folder);
+  return async () => {
+    const url = process.env[SERVER_VARIABLE];
+    if (url !== undefined && url !== '') await dropRunDatabases(url, runPrefix(String(process.pid)));
+    await removeRunFolder(folder);
+  };
 }

@@ -11,7 +11,8 @@ import { DuctorError } from '../../kernel/index.js';
 import { startEmbeddedPostgres } from '../embedded/index.js';
 import { migrationFiles } from '../migrate/migration-files.js';
 import { migrate } from '../migrate/index.js';
-import { removeRunFolder, RUN_FOLDER_VARIABLE, runFolderOf } from './global-setup.js';
+import { runPrefix } from './drop-run-databases.js';
+import { removeRunFolder, RUN_FOLDER_VARIABLE, runFolderOf, SERVER_VARIABLE } from './global-setup.js';
 
 /** A server that can be asked for databases. */
 export interface TestServer {
@@ -47,7 +48,7 @@ function runFolder(): string {
 
 /** Connection string of the maintenance database. */
 async function maintenanceUrl(folder: string): Promise<string> {
-  const given = process.env['DUCTOR_TEST_DATABASE_URL'];
+  const given = process.env[SERVER_VARIABLE];
   if (given !== undefined && given !== '') return given;
   return (await startEmbeddedPostgres({ dataDir: folder })).url;
 }
@@ -83,10 +84,7 @@ async function ensureTemplate(url: string, template: string): Promise<void> {
 async function openTestServer(): Promise<TestServer> {
   const folder = runFolder();
   const url = await maintenanceUrl(folder);
-  const prefix = `t_${basename(folder)
-    .replace(/[^a-z0-9]/gi, '')
-    .toLowerCase()
-    .slice(-20)}`;
+  const prefix = runPrefix(basename(folder).replace(/^.*-/, ''));
   const digest = createHash('sha256');
   for (const { name, sql } of migrationFiles()) digest.update(name).update(sql);
   const template = `${prefix}_template_${digest.digest('hex').slice(0, 12)}`;
