@@ -58,7 +58,8 @@ function compileOnce(text: string, schema: CelSchema, expected: CelType, pattern
   try {
     const expr = parse(text);
     const { type, findings } = check(expr, schema);
-    const all = [...findings, ...checkPatterns(expr, patterns)];
+    const literalPatterns: PatternCache = new Map();
+    const all = [...findings, ...checkPatterns(expr, literalPatterns)];
     if (all.length > 0) return all.toSorted((a, b) => a.at - b.at);
     if (!isAssignable(type, expected)) return [notExpected(describe(type), describe(expected))];
     return createExpression({
@@ -67,6 +68,7 @@ function compileOnce(text: string, schema: CelSchema, expected: CelType, pattern
       resultType: plain(type),
       expected,
       references: referencesOf(expr, variables),
+      literalPatterns,
       patterns,
     });
   } catch (caught) {

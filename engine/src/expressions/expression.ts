@@ -18,25 +18,30 @@ export interface ExpressionParts {
   /** Type the result must have; looked at again on the value when the checker could not know it. */
   readonly expected: CelType;
   readonly references: readonly CelReference[];
+  readonly literalPatterns: PatternCache;
   readonly patterns: PatternCache;
 }
 
 /** Puts the parts together. */
 export function createExpression(parts: ExpressionParts): CelExpression {
-  const { text, built, resultType, expected, references, patterns } = parts;
+  const { text, built, resultType, expected, references, literalPatterns, patterns } = parts;
   const mustLook = expected !== 'dyn' && expected !== resultType;
   return {
     text,
     resultType,
     references,
-    evaluate: (scope) => {
-      const frame: Frame = { scope, locals: new Array<unknown>(built.slots), patterns, budget: LIMITS.cost };
+    evaluate: (scope, budget) => {
+      const steps = Math.min(LIMITS.cost, budget?.left ?? LIMITS.cost);
+      const locals = new Array<unknown>(built.slots);
+      const frame: Frame = { scope, locals, literalPatterns, patterns, budget: steps };
       try {
         const result = built.run(frame);
         if (mustLook && !isOfType(result, expected)) throw unexpected(result, expected);
         return result;
       } catch (caught) {
         throw toError(text, caught);
+      } finally {
+        if (budget !== undefined) budget.left -= steps - frame.budget;
       }
     },
   };

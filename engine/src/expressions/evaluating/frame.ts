@@ -8,7 +8,9 @@ export interface Frame {
   readonly scope: Readonly<Record<string, unknown>>;
   /** Variables of macros, by slot. */
   readonly locals: unknown[];
-  /** Compiled regular expressions. */
+  /** Regular expressions that stand in the text, compiled with it. */
+  readonly literalPatterns: PatternCache;
+  /** Regular expressions out of data; shared by all evaluations. */
   readonly patterns: PatternCache;
   /** Steps left. */
   budget: number;
@@ -17,9 +19,9 @@ export interface Frame {
 /** A compiled node. */
 export type Evaluator = (frame: Frame) => unknown;
 
-/** Takes steps off the budget. Throws CostExceeded when it is used up. */
+/** Takes steps off the budget, a part of one as a whole. Throws CostExceeded when it is used up. */
 export function spend(frame: Frame, steps: number): void {
-  frame.budget -= steps;
+  frame.budget -= Math.ceil(steps);
   if (frame.budget < 0) throw new CostExceeded();
 }
 
