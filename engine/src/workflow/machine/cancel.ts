@@ -3,6 +3,7 @@ import type { Disposition, RunInput } from './inputs.js';
 import type { StepState } from './state.js';
 import { isActiveStatus, isWaitingStatus } from './step-table.js';
 import { emit, planStepAt, type Tick } from './tick.js';
+import { storableUs } from './timestamp.js';
 
 /** Ends the steps that wait for time alone: nobody works on them. */
 export function cancelWaiting(tick: Tick): void {
@@ -16,7 +17,7 @@ function tellToStop(tick: Tick, step: StepState): void {
   const { path, attempt } = step;
   const plan = planStepAt(tick, path);
   const waitMs = plan.type === 'CALLBACK' ? plan.cancelTimeoutMs : 0;
-  emit(tick, { kind: 'step_cancelling', path, attempt, deadlineUs: tick.nowUs + Math.ceil(waitMs * 1000) });
+  emit(tick, { kind: 'step_cancelling', path, attempt, deadlineUs: storableUs(tick.nowUs + waitMs * 1000) });
   tick.commands.push({ kind: 'abort', path, attempt, reason: 'cancelled' });
 }
 

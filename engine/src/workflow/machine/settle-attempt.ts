@@ -7,6 +7,7 @@ import { mayRetry, retryWaitUs } from './retry.js';
 import type { RunFailure, StepState } from './state.js';
 import { isActiveStatus } from './step-table.js';
 import { emit, goesOn, planStepAt, type Tick } from './tick.js';
+import { storableUs } from './timestamp.js';
 
 /** Attempts of a step that may be lost with their worker in a row before the run is parked. */
 export const LOST_IN_A_ROW_MAX = 3;
@@ -42,8 +43,8 @@ export function failAttempt(tick: Tick, step: StepState, failure: AttemptFailure
     tick.ended.push(path);
     return;
   }
-  const waitUs = Math.max(retryWaitUs(retry, attempt, tick.draw()), Math.ceil((failure.retryAfterMs ?? 0) * 1000));
-  emit(tick, { kind: 'attempt_failed', path, attempt, error, retryAtUs: tick.nowUs + waitUs });
+  const waitUs = Math.max(retryWaitUs(retry, attempt, tick.draw()), (failure.retryAfterMs ?? 0) * 1000);
+  emit(tick, { kind: 'attempt_failed', path, attempt, error, retryAtUs: storableUs(tick.nowUs + waitUs) });
   if (!parks || !goesOn(tick)) return;
   const lost = `${step.lostInARow + 1} workers in a row were lost while they ran step ${path}`;
   emit(tick, { kind: 'run_parked', code: WORKER_LOST, message: lost });
@@ -85,7 +86,7 @@ export function applyRunning(tick: Tick, input: RunInput & { readonly kind: 'run
   const plan = planStepAt(tick, step.path);
   if (plan.type !== 'CALLBACK') impossible('attempt-of', `step ${step.path} is ${plan.type} and makes no attempts`);
   const { path, attempt, worker } = input;
-  const deadlineUs = Math.max(1, Math.ceil(input.startedAtUs + plan.timeoutMs * 1000));
+  const deadlineUs = storableUs(input.startedAtUs + plan.timeoutMs * 1000);
   emit(tick, { kind: 'step_running', path, attempt, worker, deadlineUs });
   return 'applied';
 }

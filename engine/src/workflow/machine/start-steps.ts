@@ -3,7 +3,7 @@ import { DuctorError } from '../../kernel/index.js';
 import { checkSize, ownFailure, tryPlan } from './failure.js';
 import type { PlanStep, Template } from './plan.js';
 import { emit, type Tick } from './tick.js';
-import { formatTimestampUs } from './timestamp.js';
+import { formatTimestampUs, storableUs } from './timestamp.js';
 import { jsonValue, NULL_VALUE, type Value, type ValueSource } from './value.js';
 
 /** Where the value of a template stands, or the value itself. Throws what the template throws, and value_too_large. */
@@ -35,12 +35,13 @@ function runDataflow(tick: Tick, step: PlanStep & { readonly type: 'DATAFLOW' })
 }
 
 function startWait(tick: Tick, step: PlanStep & { readonly type: 'WAIT' }): void {
-  const wakeAtUs = Math.ceil(step.wakeAtUs(tick.scope, tick.nowUs));
-  if (!Number.isSafeInteger(wakeAtUs)) {
-    throw new DuctorError('expression_failed', `the wait ends at ${wakeAtUs} us since 1970, which is no time`);
+  const us = step.wakeAtUs(tick.scope, tick.nowUs);
+  if (!Number.isFinite(us)) {
+    throw new DuctorError('expression_failed', `the wait ends at ${us} us since 1970, which is no time`);
   }
-  emit(tick, { kind: 'step_waiting', path: step.ref, wakeAtUs: Math.max(1, wakeAtUs) });
-  if (Math.max(1, wakeAtUs) <= tick.nowUs) endWait(tick, step.ref);
+  const wakeAtUs = storableUs(us);
+  emit(tick, { kind: 'step_waiting', path: step.ref, wakeAtUs });
+  if (wakeAtUs <= tick.nowUs) endWait(tick, step.ref);
 }
 
 /** Ends a wait whose time has come. */

@@ -1,4 +1,4 @@
-/** Times as text for people and outputs, without the machine's Date. */
+/** Times: sums that stay countable, and text for people and outputs, without the machine's Date. */
 
 /** Year, month and day of a day counted from 1970-01-01; algorithm civil_from_days of Howard Hinnant. */
 function civilFromDays(days: number): readonly [number, number, number] {
@@ -33,4 +33,10 @@ export function formatTimestampUs(us: number): string {
   const fraction = padded(us - seconds * 1_000_000, 6).replace(/0+$/, '');
   const date = `${padded(year, 4)}-${padded(month, 2)}-${padded(day, 2)}`;
   return `${date}T${clock.map((part) => padded(part, 2)).join(':')}${fraction === '' ? '' : `.${fraction}`}Z`;
+}
+
+/** A point in time that can be stored: whole microseconds from 1 up, rounded up (nothing ends early), at most 2^53. */
+export function storableUs(us: number): number {
+  // Written so that what is no number at all ends at 1.
+  return us > 1 ? Math.min(Math.ceil(us), Number.MAX_SAFE_INTEGER) : 1;
 }

@@ -1,0 +1,108 @@
+/** Random inputs for properties: half of them meet an attempt that is open, the others are late, doubled or made up. */
+import fc from 'fast-check';
+import type { AttemptOutcome, RunInput, RunState, StepState } from '../machine/index.js';
+import { jsonValue } from '../machine/index.js';
+import { CANCEL, start } from './drive.js';
+
+/** A drawn action; becomes an input once it is known which attempts are open. */
+export interface Act {
+  /** Moves the clock first; it may go back. */
+  readonly dtMs: number;
+  readonly input: (state: RunState, nowUs: number) => RunInput;
+}
+
+const outcomes: fc.Arbitrary<AttemptOutcome> = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc
+      .constantFrom<unknown>(1, 'text', { deep: [true] }, null)
+      .map((json) => ({ kind: 'completed' as const, output: jsonValue(json) })),
+  },
+  {
+    weight: 1,
+    arbitrary: fc
+      .constantFrom('json', 'cbor')
+      .map((encoding) => ({ kind: 'completed' as const, output: { data: Uint8Array.of(0xff, 0x7b), encoding } })),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('failed' as const),
+      code: fc.constantFrom('boom', 'fatal', 'worker_lost', ''),
+      message: fc.constantFrom('it broke', 'ünïcode \u{1f6a6}'),
+      stack: fc.constantFrom('', 'at line 1'),
+      nonRetryable: fc.constantFrom(false, false, false, true),
+      retryAfterMs: fc.constantFrom(null, null, 0, 1500, Number.MAX_SAFE_INTEGER),
+    }),
+  },
+  { weight: 1, arbitrary: fc.constant({ kind: 'cancelled' as const }) },
+);
+
+/** An attempt: the n-th that is open, or a made-up one. */
+type Aim = (state: RunState) => { readonly path: string; readonly attempt: number };
+
+const madeUp = { path: 'ghost', attempt: 1 };
+
+function isOpen({ status }: StepState): boolean {
+  return status === 'SCHEDULED' || status === 'RUNNING' || status === 'CANCELLING';
+}
+
+const aims: fc.Arbitrary<Aim> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.nat({ max: 8 }).map((pick): Aim => (state) => {
+      const open = [...state.steps.values()].filter(isOpen);
+      return open[pick % Math.max(1, open.length)] ?? madeUp;
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc
+      .record({ path: fc.constantFrom('s0', 's1', 's2', 's5', 'ghost', ''), attempt: fc.integer({ min: -1, max: 5 }) })
+      .map(
+        (aim): Aim =>
+          () =>
+            aim,
+      ),
+  },
+);
+
+type Draw = Act['input'];
+
+const results = fc.tuple(aims, outcomes).map(([aim, outcome]): Draw => {
+  return (state) => ({ kind: 'result', path: aim(state).path, attempt: aim(state).attempt, outcome });
+});
+
+const notes = fc
+  .tuple(aims, fc.constantFrom('w1', 'w2', ''), fc.constantFrom(0, 60, 3000, -1e12, Number.NaN))
+  .map(([aim, worker, agoMs]): Draw => (state, nowUs) => {
+    const { path, attempt } = aim(state);
+    return { kind: 'running', path, attempt, worker, startedAtUs: nowUs - agoMs * 1000 };
+  });
+
+const losses = aims.map((aim): Draw => (state) => {
+  const { path, attempt } = aim(state);
+  return { kind: 'lost', path, attempt };
+});
+
+const plain =
+  (input: RunInput): Draw =>
+  () =>
+    input;
+
+const draws: fc.Arbitrary<Draw> = fc.oneof(
+  { weight: 10, arbitrary: results },
+  { weight: 5, arbitrary: notes },
+  { weight: 2, arbitrary: losses },
+  { weight: 8, arbitrary: fc.constant(plain({ kind: 'wake' })) },
+  { weight: 1, arbitrary: fc.constant(plain(CANCEL)) },
+  { weight: 1, arbitrary: fc.constant(plain({ kind: 'park', code: 'poison_commit', message: 'parked' })) },
+  { weight: 2, arbitrary: fc.constant(plain({ kind: 'resume' })) },
+  { weight: 1, arbitrary: fc.constant(plain(start('again'))) },
+);
+
+/** Sequences of actions. */
+export const acts: fc.Arbitrary<readonly Act[]> = fc.array(
+  fc.record({ dtMs: fc.constantFrom(0, 1, 40, 1000, 6000, -500), input: draws }),
+  { minLength: 1, maxLength: 40, size: 'max' },
+);
