@@ -41,6 +41,7 @@ export interface StartKey {
  * - A consumption: `entries` has length 0; no journal row, `seq` says nothing, header, snapshot and startKey are null.
  *   Only `consumed` is deleted, behind the same fence; its outcome is always 'written', also when a row was gone
  *   already or the run does not exist. It exists because messages the machine ignored have to leave the mailbox too.
+ *   `consumed` may be empty: the write then only proves the fence, before a worker is told "already settled".
  */
 export interface TickWrite extends RunKey {
   /** Journal row to append; 1 starts the run and inserts `header`. */

@@ -1,0 +1,56 @@
+/** What a coordinator tells about itself: figures and log lines. Plain callbacks; adapters to metrics and logs live above. */
+import type { CommitOutcome } from './ports.js';
+
+/** How much a log line matters. */
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+/** One statement's worth of work. */
+export interface BatchFacts {
+  /** Runs in it. */
+  readonly runs: number;
+  /** Bytes of entries and snapshots. */
+  readonly bytes: number;
+  /** Time of advance and encoding of all runs together, ms. */
+  readonly computeMs: number;
+  /** From sending the statement to its answer, ms. */
+  readonly commitMs: number;
+  readonly outcome: CommitOutcome['kind'];
+  /** Runs left waiting for the next batch. */
+  readonly waiting: number;
+}
+
+/** All callbacks. None may throw or call back into the coordinator. */
+export interface CoordinatorHooks {
+  /** After each statement. */
+  readonly batch: (facts: BatchFacts) => void;
+  /** Runs whose journal another writer had appended to. */
+  readonly conflicts: (runs: number) => void;
+  /** A commit was refused by the fence, or a heartbeat said that this node is fenced. */
+  readonly fenced: () => void;
+  /** The answer of a commit was lost; so many runs were evicted. */
+  readonly unknownOutcome: (runs: number) => void;
+  /** A run was parked by the coordinator itself. */
+  readonly parked: (code: 'machine_error' | 'poison_commit') => void;
+  /** A run is woken so long after it was due, microseconds. */
+  readonly timerLate: (lateUs: number) => void;
+  /** Bytes and runs in the cache, after a batch. */
+  readonly cache: (bytes: number, runs: number) => void;
+  /** Shards this node owns now. */
+  readonly shards: (count: number) => void;
+  readonly log: (level: LogLevel, message: string, facts: Readonly<Record<string, unknown>>) => void;
+}
+
+const nothing = (): void => undefined;
+
+/** Hooks that do nothing. */
+export const SILENT_HOOKS: CoordinatorHooks = {
+  batch: nothing,
+  conflicts: nothing,
+  fenced: nothing,
+  unknownOutcome: nothing,
+  parked: nothing,
+  timerLate: nothing,
+  cache: nothing,
+  shards: nothing,
+  log: nothing,
+};

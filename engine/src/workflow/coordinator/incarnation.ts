@@ -1,0 +1,330 @@
+/**
+ * One life of this node under one node id: from registering to the end, by a fence or by stop().
+ *
+ *   joining -> serving -> stopping -> left
+ *                      -> fenced
+ * Invariants:
+ * 1. Once it ended it writes nothing, sends nothing and sets no timer; what its last batch turns out to have written is
+ *    still answered, because that is a fact.
+ * 2. At its end every result it holds is handed on through the mailbox, every start is answered, and what it queued for
+ *    workers is dropped: the next owner derives it from the journal.
+ */
+import { DuctorError, sleep, uuidV7 } from '../../kernel/index.js';
+import type { StartOutcome, StartRequest } from './coordinator.js';
+import { noEffects, perform } from './effects.js';
+import { InboxReader } from './inbox-reader.js';
+import { Intake } from './intake.js';
+import { KeyLookup } from './key-lookup.js';
+import { Lane } from './lane.js';
+import { Lease } from './lease.js';
+import { Loader } from './loader.js';
+import { Membership } from './membership.js';
+import type { RunKey } from './ports.js';
+import { reconcile } from './reconcile.js';
+import { RunCache } from './run-cache.js';
+import { emptyRun } from './run-logic.js';
+import { coldSlot, type PendingInput, type PendingStart, type RunSlot } from './run-slot.js';
+import { settleDown } from './settle-tick.js';
+import { ShardSet } from './shard-set.js';
+import { wakeTimers } from './wake-timers.js';
+import type { Surroundings, World } from './world.js';
+
+/** Where this incarnation stands and whom it tells. */
+export interface IncarnationOptions {
+  readonly nodeId: string;
+  readonly address: string;
+  /** Its fence was met; called once, after everything was handed on. */
+  readonly fenced: () => void;
+  /** Other nodes should look around soon. */
+  readonly moved: () => void;
+}
+
+/** Whether a run's key names these shards; the key ends with the run id. */
+function runOfKey(key: string): RunKey {
+  const slash = key.lastIndexOf('/');
+  return { tenantId: key.slice(0, slash), runId: key.slice(slash + 1) };
+}
+
+/** One incarnation. */
+export class Incarnation {
+  readonly world: World;
+  readonly #lease: Lease;
+  readonly #lane: Lane;
+  readonly #loader: Loader;
+  readonly #reader: InboxReader;
+  readonly #intake: Intake;
+  readonly #keys: KeyLookup;
+  readonly #membership: Membership;
+  readonly #rechecks = new Set<string>();
+  #starts = 0;
+  #isEnded = false;
+
+  constructor(
+    surroundings: Surroundings,
+    readonly options: IncarnationOptions,
+  ) {
+    const { clock, hooks } = surroundings;
+    this.#lease = new Lease(clock, surroundings.options.leaseMs);
+    this.world = {
+      ...surroundings,
+      nodeId: options.nodeId,
+      cache: new RunCache(surroundings.options.cacheBytes),
+      shards: new ShardSet(),
+      timers: wakeTimers(clock, (keys, lateUs) => {
+        hooks.timerLate(lateUs);
+        for (const key of keys) this.#wake(key);
+      }),
+      isEnded: () => this.#isEnded,
+      hasLease: () => this.#lease.isHeld(),
+      fenced: () => void this.#fenced(),
+      enqueue: (slot) => this.#enqueue(slot),
+      want: (slot) => this.#loader.want(slot),
+      deliver: (run, pending) => this.deliver(run, pending),
+      released: (inboxId) => this.#reader.released(inboxId),
+      keyTaken: (start) => this.#keys.add(start),
+      startEnded: () => {
+        this.#starts -= 1;
+      },
+    };
+    this.#lane = new Lane(this.world);
+    this.#loader = new Loader(this.world);
+    this.#reader = new InboxReader(this.world);
+    this.#intake = new Intake(this.world, this.#loader, this.#reader, (run) => this.recheck(run));
+    this.#keys = new KeyLookup(
+      this.world,
+      (start) => this.#place(start),
+      () => this.world.startEnded(),
+    );
+    this.#membership = new Membership(this.world, options.address, this.#lease, {
+      renewed: () => this.#renewed(),
+      gained: (shards) => void this.#intake.gained(shards),
+      lost: (shards) => void this.#lost(shards),
+      mail: (shards) => this.#reader.hint(shards),
+      empty: (shards) => this.#empty(shards),
+      moved: options.moved,
+      beat: () => this.#lane.kick(),
+    });
+  }
+
+  /** Registers and takes its share of the shards; resolves when it serves them, or ended. */
+  join(): Promise<void> {
+    return this.#membership.join();
+  }
+
+  /** Addresses of live nodes. */
+  get addresses(): readonly string[] {
+    return this.#membership.addresses;
+  }
+
+  /** Whether this incarnation ticks runs of the shard. */
+  ticks(shard: number): boolean {
+    return !this.#isEnded && this.world.shards.ticks(shard);
+  }
+
+  /** There may be messages for the shard. */
+  mail(shard: number): void {
+    this.#reader.hint([shard]);
+  }
+
+  /** The cluster changed. */
+  clusterChanged(): void {
+    this.#membership.early();
+  }
+
+  /**
+   * Queues a start; resolves after its commit. Rejects with node_starting when no shard is owned, limit_exceeded when
+   * too many wait.
+   */
+  start(request: StartRequest, plan: PendingStart['plan']): Promise<StartOutcome> {
+    return new Promise((resolve, reject) => {
+      if (this.#isEnded || this.world.shards.ticking().length === 0) {
+        reject(new DuctorError('node_starting', 'this node owns no shards yet', { retryAfterMs: 200 }));
+        return;
+      }
+      const { maxWaitingStarts } = this.world.options;
+      if (this.#starts >= maxWaitingStarts) {
+        reject(
+          new DuctorError('limit_exceeded', `${maxWaitingStarts} starts wait on this node`, { retryAfterMs: 100 }),
+        );
+        return;
+      }
+      this.#starts += 1;
+      this.#place({ request, plan, resolve, reject });
+    });
+  }
+
+  /** Hands a fact in; on a shard this incarnation does not tick a result is passed on and anything else is dropped. */
+  deliver(run: RunKey, pending: PendingInput): void {
+    const slot = this.#isEnded ? undefined : this.world.cache.ensure(run);
+    if (slot === undefined || !this.world.shards.ticks(slot.shard)) {
+      if (slot !== undefined && slot.phase === 'cold' && slot.inputs.length === 0) this.world.cache.drop(slot);
+      this.#handOn(run, pending);
+      return;
+    }
+    slot.inputs.push(pending);
+    this.#enqueue(slot);
+  }
+
+  /** Compares what must be out of a run with what is out, as soon as its state is known. */
+  recheck(run: RunKey): void {
+    if (this.#isEnded) return;
+    const slot = this.world.cache.ensure(run);
+    if (!this.world.shards.ticks(slot.shard)) {
+      if (slot.phase === 'cold' && slot.inputs.length === 0) this.world.cache.drop(slot);
+      return;
+    }
+    slot.needsReconcile = true;
+    if (slot.phase === 'cold') this.#loader.want(slot);
+    if (this.#rechecks.size === 0) this.world.clock.defer(() => this.#recheckAll());
+    this.#rechecks.add(slot.key);
+  }
+
+  /** Finishes what waits, within stopWaitMs, then gives all shards back. */
+  async stop(): Promise<void> {
+    const { world } = this;
+    const untilMs = world.clock.monotonicMs() + world.options.stopWaitMs;
+    const timer = world.clock.setTimer(world.options.stopWaitMs, () => this.#lane.release());
+    await this.#lane.drained(() => this.#isEnded || world.clock.monotonicMs() >= untilMs);
+    timer.cancel();
+    if (this.#isEnded) return;
+    const owned = this.#end(new DuctorError('node_starting', 'this node is shutting down'));
+    await this.#lane.quiet();
+    this.#handOnAll();
+    world.invoker.dropShards(owned);
+    for (let tries = 0; tries < 5; tries += 1) {
+      try {
+        await world.cluster.leave(world.nodeId);
+        break;
+      } catch (error) {
+        // The lease runs out by itself; others then take over.
+        world.hooks.log('warn', 'leaving the cluster failed', { error });
+        await sleep(world.clock, 200);
+      }
+    }
+    this.options.moved();
+  }
+
+  #enqueue(slot: RunSlot): void {
+    if (this.#isEnded || !this.world.cache.holds(slot)) return;
+    if (slot.phase === 'cold') this.#loader.want(slot);
+    else this.#lane.add(slot);
+  }
+
+  #wake(key: string): void {
+    this.deliver(runOfKey(key), { input: { kind: 'wake' }, inboxId: null, settled: null });
+  }
+
+  /** Gives a start an id in a shard of this node and queues it. */
+  #place(start: PendingStart): void {
+    const { world } = this;
+    const shard = this.#isEnded ? undefined : world.shards.nextForStart();
+    if (shard === undefined) {
+      world.startEnded();
+      start.reject(new DuctorError('node_starting', 'this node owns no shards any more', { retryAfterMs: 200 }));
+      return;
+    }
+    const { tenantId, input, attributes } = start.request;
+    const slot = coldSlot({ tenantId, runId: uuidV7(world.clock.nowUs(), world.random, shard) });
+    slot.phase = 'ready';
+    slot.state = emptyRun(slot);
+    slot.plan = start.plan;
+    slot.start = start;
+    slot.inputs = [{ input: { kind: 'start', input, attributes }, inboxId: null, settled: null }];
+    world.cache.add(slot);
+    this.#lane.add(slot);
+  }
+
+  #recheckAll(): void {
+    const keys = [...this.#rechecks];
+    this.#rechecks.clear();
+    if (this.#isEnded) return;
+    const effects = noEffects();
+    for (const key of keys) {
+      const slot = this.world.cache.get(key);
+      if (slot?.phase !== 'ready') continue;
+      reconcile(this.world, slot, effects);
+      if (slot.state !== null && slot.inputs.length === 0) settleDown(this.world, slot, slot.state);
+    }
+    perform(this.world, effects);
+  }
+
+  #renewed(): void {
+    for (const slot of this.world.cache.all()) if (slot.needsReconcile) this.recheck(slot);
+    this.#lane.kick();
+  }
+
+  /** Takes draining shards out of memory. */
+  async #empty(shards: readonly number[]): Promise<void> {
+    await this.#lane.quiet();
+    if (!this.#isEnded) this.#letGo(shards);
+  }
+
+  /** Shards that another node owns: somebody moved them without us. */
+  async #lost(shards: readonly number[]): Promise<void> {
+    this.world.hooks.log('warn', 'this node lost shards it had not given away', { shards });
+    await this.#lane.quiet();
+    if (!this.#isEnded) this.#letGo(shards.filter((shard) => !this.world.shards.ticks(shard)));
+  }
+
+  #letGo(shards: readonly number[]): void {
+    const gone = new Set(shards);
+    for (const slot of this.world.cache.all()) if (gone.has(slot.shard)) this.#drop(slot);
+    this.world.invoker.dropShards(shards);
+  }
+
+  /** Drops a slot; what waits for it goes where its run will be. */
+  #drop(slot: RunSlot): void {
+    const { start, inputs } = slot;
+    this.world.cache.drop(slot);
+    this.world.timers.disarm(slot.key);
+    slot.inputs = [];
+    slot.start = null;
+    for (const pending of inputs) this.#handOn(slot, pending);
+    if (start !== null) this.#place(start);
+  }
+
+  /** A result goes through the mailbox; a message of the mailbox is there already; all else is derived anew. */
+  #handOn(run: RunKey, pending: PendingInput): void {
+    if (pending.inboxId !== null) this.#reader.released(pending.inboxId);
+    else if (pending.input.kind === 'result') this.world.forward(run, pending);
+  }
+
+  /** No writes, no timers, no shards from here on. Returns the shards it owned. */
+  #end(why: DuctorError): readonly number[] {
+    this.#isEnded = true;
+    this.#lease.end();
+    this.#membership.end();
+    this.#intake.end();
+    this.#loader.end();
+    this.#keys.end(why);
+    this.world.timers.clear();
+    this.#lane.release();
+    const owned = this.world.shards.clear();
+    this.world.hooks.shards(0);
+    return owned;
+  }
+
+  #handOnAll(): void {
+    for (const slot of this.world.cache.all()) {
+      const { start } = slot;
+      slot.start = null;
+      for (const pending of slot.inputs.splice(0)) this.#handOn(slot, pending);
+      if (start === null) continue;
+      this.world.startEnded();
+      start.reject(new DuctorError('node_fenced', 'this node lost its lease; try again with the same idempotency key'));
+    }
+    this.world.cache.clear();
+  }
+
+  async #fenced(): Promise<void> {
+    if (this.#isEnded) return;
+    this.world.hooks.fenced();
+    this.world.hooks.log('warn', 'this node is fenced', { node: this.world.nodeId });
+    const owned = this.#end(new DuctorError('node_fenced', 'this node lost its lease; try again'));
+    this.world.invoker.dropShards(owned);
+    // The batch in flight puts its inputs back first; a fence that was met by it ends it in this very turn.
+    await this.#lane.quiet();
+    this.#handOnAll();
+    this.options.fenced();
+  }
+}

@@ -1,0 +1,271 @@
+/**
+ * The plain lane: takes what is dirty, commits it as one statement, carries out what follows.
+ *
+ *   idle -> scheduled (something is dirty; the current work gathers more) -> turning (gather, commit, settle) -> ...
+ * Invariants:
+ * 1. One batch is in flight at a time; everything that comes meanwhile waits for the next one. No time is lingered.
+ * 2. A turn suspends only while it commits, or waits for a lost transaction to end.
+ * 3. Slots are served in the order in which they became dirty.
+ * 4. No answer, task, abort or news leaves before the commit it belongs to is known to be written.
+ */
+import { DuctorError } from '../../kernel/index.js';
+import { untilDone } from './backoff.js';
+import { commitBatch, type CommitEnvironment, type Verdict } from './commit-batch.js';
+import { noEffects, perform, type Effects } from './effects.js';
+import { Fifo } from './fifo.js';
+import type { RunSlot } from './run-slot.js';
+import { conflicted, goOn, putBack, setAside, undo, written } from './settle-tick.js';
+import { computeTick, digestOf, inputsOf, parkTick, type ParkReason, type Tick, type TickEnvironment } from './tick.js';
+import type { World } from './world.js';
+
+/** A run that can be neither advanced nor parked is tried again after this. */
+const STUCK_WAIT_MS = 30_000;
+
+/** The lane of one incarnation. */
+export class Lane {
+  readonly #dirty = new Fifo<RunSlot>();
+  readonly #tickEnvironment: TickEnvironment;
+  readonly #commitEnvironment: CommitEnvironment;
+  readonly #waiters: (() => void)[] = [];
+  #isScheduled = false;
+  #isTurning = false;
+  #computeMs = 0;
+
+  constructor(readonly world: World) {
+    const { clock, random, options, hooks, runs, nodeId } = world;
+    const maxBytes = options.maxBatchBytes;
+    this.#tickEnvironment = { clock, random, maxInputs: options.maxTickInputs, maxBytes };
+    this.#commitEnvironment = {
+      nodeId,
+      runs,
+      clock,
+      mayCommit: () => world.hasLease() && !world.isEnded(),
+      committed: (ticks, commitMs, { kind }) => {
+        const bytes = ticks.reduce((sum, tick) => sum + tick.bytes, 0);
+        const { size } = this.#dirty;
+        hooks.batch({ runs: ticks.length, bytes, computeMs: this.#computeMs, commitMs, outcome: kind, waiting: size });
+        this.#computeMs = 0;
+      },
+    };
+  }
+
+  /** Runs that wait for a batch. */
+  get waiting(): number {
+    return this.#dirty.size;
+  }
+
+  /** Queues a ready slot with inputs. */
+  add(slot: RunSlot): void {
+    if (slot.isDirty || slot.phase !== 'ready') return;
+    slot.isDirty = true;
+    this.#dirty.push(slot);
+    this.kick();
+  }
+
+  /** Schedules a turn when there is work and none is scheduled. */
+  kick(): void {
+    if (this.#isScheduled || this.#isTurning || this.#dirty.size === 0) return;
+    if (this.world.isEnded() || !this.world.hasLease()) return;
+    this.#isScheduled = true;
+    this.world.clock.defer(() => void this.#turn());
+  }
+
+  /** Resolves when no batch is in flight. */
+  async quiet(): Promise<void> {
+    if (this.#isTurning) await new Promise<void>((resolve) => this.#waiters.push(resolve));
+  }
+
+  /** Resolves when nothing is dirty and no batch is in flight, or when `isOver`. */
+  async drained(isOver: () => boolean): Promise<void> {
+    while ((this.#isTurning || this.#dirty.size > 0) && !isOver()) {
+      await new Promise<void>((resolve) => this.#waiters.push(resolve));
+    }
+  }
+
+  /** Lets go whoever waits, to look again. */
+  release(): void {
+    for (const resolve of this.#waiters.splice(0)) resolve();
+  }
+
+  async #turn(): Promise<void> {
+    this.#isScheduled = false;
+    if (this.world.isEnded() || !this.world.hasLease()) return;
+    this.#isTurning = true;
+    const effects = noEffects();
+    const ticks = this.#gather(effects);
+    try {
+      if (ticks.length > 0) await this.#commit(ticks, effects);
+    } catch (error) {
+      // Only a fault of this code comes here; what is committed of these runs is not known.
+      this.world.hooks.log('error', 'a batch failed inside the engine', { error });
+      for (const tick of ticks) if (tick.slot.phase === 'in_flight') this.#again(tick);
+    }
+    perform(this.world, effects);
+    this.world.cache.shrink();
+    this.world.hooks.cache(this.world.cache.bytes, this.world.cache.size);
+    this.#isTurning = false;
+    this.release();
+    this.kick();
+  }
+
+  #gather(effects: Effects): readonly Tick[] {
+    const { world } = this;
+    const { maxBatchRuns, maxBatchBytes } = world.options;
+    const startMs = world.clock.monotonicMs();
+    const ticks: Tick[] = [];
+    let bytes = 0;
+    for (let looked = this.#dirty.size; looked > 0 && ticks.length < maxBatchRuns; looked -= 1) {
+      const slot = this.#dirty.shift();
+      if (slot === undefined) break;
+      slot.isDirty = false;
+      const isWanted = world.cache.holds(slot) && slot.phase === 'ready' && slot.inputs.length > 0;
+      // A shard that is being given away: its inputs are handed on when its slots are dropped.
+      if (!isWanted || !world.shards.ticks(slot.shard)) continue;
+      const tick = this.#compute(slot, effects);
+      if (tick === undefined) continue;
+      if (ticks.length > 0 && bytes + tick.bytes > maxBatchBytes) {
+        putBack(slot, inputsOf(tick));
+        slot.isDirty = true;
+        this.#dirty.unshift(slot);
+        break;
+      }
+      slot.phase = 'in_flight';
+      bytes += tick.bytes;
+      ticks.push(tick);
+    }
+    this.#computeMs = world.clock.monotonicMs() - startMs;
+    return ticks;
+  }
+
+  #compute(slot: RunSlot, effects: Effects): Tick | undefined {
+    const result = computeTick(slot, this.#tickEnvironment);
+    if (result.kind === 'tick') return result.tick;
+    if (result.kind === 'nothing') {
+      putBack(slot, result.others);
+      goOn(this.world, slot, effects);
+      return undefined;
+    }
+    this.world.hooks.log('error', 'a run can neither go on nor be parked', { run: slot.key, error: result.error });
+    if (slot.start !== null) {
+      this.#refuseStart(slot, DuctorError.from(result.error), effects);
+    } else {
+      putBack(slot, result.inputs);
+      setAside(this.world, slot, STUCK_WAIT_MS);
+    }
+    return undefined;
+  }
+
+  async #commit(ticks: readonly Tick[], effects: Effects): Promise<void> {
+    const verdicts = await commitBatch(this.#commitEnvironment, ticks);
+    const refused: Tick[] = [];
+    for (const [index, tick] of ticks.entries()) {
+      const verdict = verdicts[index] ?? { kind: 'unknown' };
+      if (verdict.kind === 'refused') refused.push(tick);
+      this.#settle(tick, verdict, effects);
+    }
+    const isUnknown = verdicts.some((verdict) => verdict.kind === 'unknown');
+    const conflicts = verdicts.filter((verdict) => verdict.kind === 'conflict').length;
+    if (conflicts > 0) this.world.hooks.conflicts(conflicts);
+    if (verdicts.some((verdict) => verdict.kind === 'fenced')) return this.world.fenced();
+    if (isUnknown) await this.#afterUnknown(ticks.filter((tick) => tick.slot.phase === 'cold'));
+    for (const [index, tick] of ticks.entries()) {
+      const verdict = verdicts[index];
+      if (verdict?.kind === 'refused') await this.#refused(tick, verdict, effects);
+    }
+  }
+
+  #settle(tick: Tick, verdict: Verdict, effects: Effects): void {
+    switch (verdict.kind) {
+      case 'written':
+        return written(this.world, tick, effects);
+      case 'conflict':
+        return conflicted(this.world, tick);
+      case 'key_taken':
+        return this.#keyTaken(tick);
+      case 'unknown':
+      case 'fenced':
+        return undo(tick);
+      case 'refused':
+        return undefined;
+    }
+  }
+
+  #keyTaken(tick: Tick): void {
+    const { slot } = tick;
+    const { start } = slot;
+    if (start === null) return conflicted(this.world, tick);
+    slot.phase = 'ready';
+    slot.start = null;
+    this.world.cache.drop(slot);
+    this.world.keyTaken(start);
+  }
+
+  /** Waits until the lost transaction has ended; then the runs are loaded, and their inputs applied, again. */
+  async #afterUnknown(ticks: readonly Tick[]): Promise<void> {
+    const { world } = this;
+    world.hooks.unknownOutcome(ticks.length);
+    const isOurs = await untilDone(
+      world.clock,
+      () => !world.isEnded(),
+      () => world.runs.settle(world.nodeId),
+      (error) => world.hooks.log('warn', 'the database does not answer, trying again', { error }),
+    );
+    if (isOurs === false) return world.fenced();
+    for (const tick of ticks) if (world.cache.holds(tick.slot)) world.enqueue(tick.slot);
+  }
+
+  #again(tick: Tick): void {
+    undo(tick);
+    setAside(this.world, tick.slot, STUCK_WAIT_MS);
+  }
+
+  #refuseStart(slot: RunSlot, error: Error, effects: Effects): void {
+    const { start } = slot;
+    slot.phase = 'ready';
+    slot.start = null;
+    slot.inputs = [];
+    this.world.cache.drop(slot);
+    this.world.startEnded();
+    if (start !== null) effects.answers.push(() => start.reject(error));
+  }
+
+  /** The database refuses what this run alone wants to write. */
+  async #refused(tick: Tick, why: Verdict & { readonly kind: 'refused' }, effects: Effects): Promise<void> {
+    const { slot } = tick;
+    const digest = digestOf(tick.write.entries);
+    if (slot.start !== null) {
+      const message = `the database refuses this start (SQLSTATE ${why.sqlState}; entries with SHA-256 ${digest})`;
+      return this.#refuseStart(slot, new DuctorError('invalid_argument', message), effects);
+    }
+    slot.phase = 'ready';
+    const inputs = inputsOf(tick);
+    if (inputs.length > 1) {
+      putBack(slot, inputs);
+      slot.isOneByOne = true;
+      return this.add(slot);
+    }
+    const message = `SQLSTATE ${why.sqlState} for entries with SHA-256 ${digest}`;
+    await this.#park(tick, { code: 'poison_commit', message }, effects);
+  }
+
+  async #park(tick: Tick, reason: ParkReason, effects: Effects): Promise<void> {
+    const { slot } = tick;
+    const park = this.#parkTick(tick, reason);
+    if (park === undefined) return goOn(this.world, slot, effects);
+    slot.phase = 'in_flight';
+    const [verdict = { kind: 'unknown' as const }] = await commitBatch(this.#commitEnvironment, [park]);
+    this.#settle(park, verdict, effects);
+    if (verdict.kind === 'unknown') await this.#afterUnknown([park]);
+    if (verdict.kind === 'fenced') this.world.fenced();
+    if (verdict.kind === 'refused') this.#again(park);
+  }
+
+  #parkTick(tick: Tick, reason: ParkReason): Tick | undefined {
+    try {
+      return parkTick(tick.slot, reason, inputsOf(tick)[0] ?? null, [], this.#tickEnvironment);
+    } catch (error) {
+      this.world.hooks.log('error', 'a run cannot be parked', { run: tick.slot.key, error });
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,195 @@
+/**
+ * Loads runs: whatever is asked for while a load is under way goes into the next one.
+ *
+ *   idle -> scheduled (something is wanted; the current work gathers more) -> loading -> scheduled | idle
+ * Invariants:
+ * 1. One load is under way at a time, of at most loadPageRuns runs.
+ * 2. A slot that was dropped or whose node ended meanwhile is not touched.
+ * 3. A run that cannot be read (a bad row, a missing definition) stays cold and is tried again after RETRY_MS; it
+ *    stops nobody else.
+ */
+import { DuctorError } from '../../kernel/index.js';
+import type { Plan } from '../machine/plan.js';
+import type { RunState } from '../machine/state.js';
+import { backoffMs } from './backoff.js';
+import { changeOf, noEffects, perform, type Effects } from './effects.js';
+import { Fifo } from './fifo.js';
+import type { RunKey, StoredRun } from './ports.js';
+import { emptyRun, loadRun } from './run-logic.js';
+import { keyOf, type RunSlot } from './run-slot.js';
+import { goOn, setAside } from './settle-tick.js';
+import type { World } from './world.js';
+
+const RETRY_MS = 5_000;
+
+/** A run as loaded. */
+interface Loaded {
+  readonly state: RunState;
+  readonly plan: Plan;
+  readonly journalBytes: number;
+  readonly snapshotBytes: number;
+}
+
+/** A run the store refuses to load. */
+interface Damaged extends RunKey {
+  readonly isDamaged: true;
+}
+
+function journalBytes(stored: StoredRun): number {
+  return stored.rows.reduce((sum, row) => sum + row.entries.byteLength, 0);
+}
+
+/** Takes over what was loaded, then lets the run go on. */
+function adopt(world: World, slot: RunSlot, loaded: Loaded | undefined, effects: Effects): void {
+  const { start } = slot;
+  slot.phase = 'ready';
+  slot.needsReconcile = true;
+  if (loaded === undefined) {
+    // A start that is not there was not written: it begins once more, under the same id.
+    slot.state = start === null ? null : emptyRun(slot);
+    slot.plan = start?.plan ?? null;
+  } else {
+    slot.state = loaded.state;
+    slot.plan = loaded.plan;
+    slot.journalBytes = loaded.journalBytes;
+    slot.snapshotBytes = loaded.snapshotBytes;
+    if (start !== null) {
+      slot.start = null;
+      world.startEnded();
+      slot.inputs = slot.inputs.filter((pending) => pending.input.kind !== 'start');
+      effects.answers.push(() => start.resolve({ runId: slot.runId, version: loaded.state.version, existing: false }));
+    }
+    if (slot.isUntold) effects.changes.push(changeOf(loaded.state));
+    slot.isUntold = false;
+  }
+  goOn(world, slot, effects);
+}
+
+/** The loader of one incarnation. */
+export class Loader {
+  readonly #wanted = new Fifo<RunSlot>();
+  readonly #waiters: (() => void)[] = [];
+  #isBusy = false;
+  #tries = 0;
+
+  constructor(readonly world: World) {}
+
+  /** Asks for a cold slot. */
+  want(slot: RunSlot): void {
+    if (slot.phase !== 'cold') return;
+    slot.phase = 'loading';
+    this.#wanted.push(slot);
+    this.#schedule();
+  }
+
+  /** Resolves when nothing is being loaded, or the incarnation ended. */
+  async settled(): Promise<void> {
+    while (this.#isBusy && !this.world.isEnded()) {
+      await new Promise<void>((resolve) => this.#waiters.push(resolve));
+    }
+  }
+
+  /** Lets go whoever waits. */
+  end(): void {
+    this.#wanted.clear();
+    for (const resolve of this.#waiters.splice(0)) resolve();
+  }
+
+  #schedule(): void {
+    if (this.#isBusy || this.world.isEnded()) return;
+    this.#isBusy = true;
+    this.world.clock.defer(() => void this.#turn());
+  }
+
+  /** One page; schedules the next. The only place where the loader waits. */
+  async #turn(): Promise<void> {
+    const page = this.#takePage();
+    try {
+      if (page.length > 0) await this.#load(page);
+      this.#tries = 0;
+    } catch (error) {
+      this.world.hooks.log('warn', 'loading runs failed, trying again', { error, runs: page.length });
+      for (const slot of page) this.#wanted.push(slot);
+      await new Promise<void>((resolve) => this.world.clock.setTimer(backoffMs((this.#tries += 1)), resolve));
+    }
+    this.#isBusy = false;
+    if (this.#wanted.size > 0) this.#schedule();
+    else for (const resolve of this.#waiters.splice(0)) resolve();
+  }
+
+  #takePage(): readonly RunSlot[] {
+    const page: RunSlot[] = [];
+    while (page.length < this.world.options.loadPageRuns) {
+      const slot = this.#wanted.shift();
+      if (slot === undefined) break;
+      if (this.world.cache.holds(slot)) page.push(slot);
+    }
+    return page;
+  }
+
+  async #load(page: readonly RunSlot[]): Promise<void> {
+    const { world } = this;
+    const keys = page.map(({ tenantId, runId }) => ({ tenantId, runId }));
+    const found = new Map((await this.#fetch(keys)).map((stored) => [keyOf(stored), stored]));
+    const read = new Map<string, Loaded | undefined>();
+    for (const slot of page) {
+      const stored = found.get(slot.key);
+      if (stored !== undefined) read.set(slot.key, await this.#read(stored));
+    }
+    if (world.isEnded()) return;
+    const effects = noEffects();
+    for (const slot of page) {
+      if (!world.cache.holds(slot) || slot.phase !== 'loading') continue;
+      const loaded = read.get(slot.key);
+      if (loaded === undefined && found.has(slot.key)) {
+        slot.phase = 'cold';
+        setAside(world, slot, RETRY_MS);
+      } else {
+        adopt(world, slot, loaded, effects);
+      }
+    }
+    perform(world, effects);
+    world.cache.shrink();
+  }
+
+  /** A store that fails on one damaged run fails on its whole page: then each run is asked for alone. */
+  async #fetch(keys: readonly RunKey[]): Promise<readonly (StoredRun | Damaged)[]> {
+    try {
+      return await this.world.runs.load(keys);
+    } catch (error) {
+      if (DuctorError.from(error).code === 'database_unavailable') throw error;
+      const [key] = keys;
+      if (key === undefined) return [];
+      if (keys.length > 1) {
+        const alone: (StoredRun | Damaged)[] = [];
+        for (const one of keys) alone.push(...(await this.#fetch([one])));
+        return alone;
+      }
+      this.world.hooks.log('error', 'a run cannot be loaded', { run: keyOf(key), error });
+      return [{ ...key, isDamaged: true }];
+    }
+  }
+
+  /** Undefined when this run cannot be read. Throws only what the store throws. */
+  async #read(stored: StoredRun | Damaged): Promise<Loaded | undefined> {
+    if ('isDamaged' in stored) return undefined;
+    const { header } = stored;
+    const plan =
+      this.world.plans.peek(stored.tenantId, header.familySlug, header.version) ??
+      (await this.world.plans.load(stored.tenantId, header.familySlug, header.version));
+    const run = keyOf(stored);
+    if (plan === undefined) {
+      this.world.hooks.log('error', 'a run has no definition', { run, family: header.familySlug });
+      return undefined;
+    }
+    try {
+      const state = loadRun(stored);
+      const snapshotBytes = stored.snapshot?.data.byteLength ?? 0;
+      if (state !== null) return { state, plan, journalBytes: journalBytes(stored), snapshotBytes };
+      this.world.hooks.log('error', 'the snapshot of a run cannot be read', { run });
+    } catch (error) {
+      this.world.hooks.log('error', 'the journal of a run cannot be read', { run, error });
+    }
+    return undefined;
+  }
+}

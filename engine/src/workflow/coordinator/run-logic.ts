@@ -1,0 +1,15 @@
+/** The pure functions of machine and journal that the coordinator lives by, in one place. */
+export {
+  abortsOf,
+  advance,
+  dispatchesOf,
+  emptyRun,
+  headerChanged,
+  headerOf,
+  isActive,
+  runOutput,
+  stateBytes,
+  taskOf,
+  wakeAtUs,
+} from '../machine/index.js';
+export { decodeInput, encodeInput, encodeEntries, encodeSnapshot, loadRun, snapshotDue } from '../journal/index.js';

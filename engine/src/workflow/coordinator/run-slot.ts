@@ -1,0 +1,102 @@
+/**
+ * A run in memory: its state, and the facts that wait to be applied to it.
+ *
+ * Phases
+ *   cold -> loading (asked of the store) -> ready -> in_flight (in the batch being committed) -> ready | cold
+ *   ready with `state` null: the store has no such run.
+ * Invariants:
+ * 1. `state` is what is committed; it is replaced only after a commit, or forgotten (cold) when that is not sure.
+ * 2. A slot is in at most one batch: only a ready slot is taken, and it stays in_flight until the batch is settled.
+ * 3. Inputs leave `inputs` when a batch takes them, and come back to its front when the batch did not write them.
+ */
+import { shardOf } from '../../kernel/index.js';
+import type { RunInput } from '../machine/inputs.js';
+import type { Plan } from '../machine/plan.js';
+import type { RunState } from '../machine/state.js';
+import type { ResultAck, StartOutcome, StartRequest } from './coordinator.js';
+import type { RunKey } from './ports.js';
+
+/** A fact that waits for its tick. */
+export interface PendingInput {
+  readonly input: RunInput;
+  /** Row of the mailbox it came from; null when it came through memory. */
+  readonly inboxId: number | null;
+  /** Who waits for the commit of a result. */
+  readonly settled: ((ack: ResultAck) => void) | null;
+}
+
+/** A start that waits for its commit. */
+export interface PendingStart {
+  readonly request: StartRequest;
+  readonly plan: Plan;
+  readonly resolve: (outcome: StartOutcome) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** A run in memory. Changed by the lane, the loader and deliver only. */
+export interface RunSlot extends RunKey {
+  /** Of keyOf. */
+  readonly key: string;
+  readonly shard: number;
+  phase: 'cold' | 'loading' | 'ready' | 'in_flight';
+  state: RunState | null;
+  plan: Plan | null;
+  inputs: PendingInput[];
+  start: PendingStart | null;
+  /** It is in the queue of the next batches. */
+  isDirty: boolean;
+  /** What must be out is to be compared with what is out, as soon as the state is known. */
+  needsReconcile: boolean;
+  /** A public change may have been committed that nobody heard of. */
+  isUntold: boolean;
+  /** A tick of several inputs was refused for its content: one input a tick until the bad one is found. */
+  isOneByOne: boolean;
+  /** Conflicts since the last commit that went well. */
+  conflicts: number;
+  /** Bytes of journal rows since the last snapshot. */
+  journalBytes: number;
+  /** Bytes of the last snapshot; 0 before the first. */
+  snapshotBytes: number;
+  /** What the cache counts for it. */
+  bytes: number;
+}
+
+/** Name of a run among all tenants. */
+export function keyOf(run: RunKey): string {
+  return `${run.tenantId}/${run.runId}`;
+}
+
+/** A slot that knows nothing of its run yet. Throws invalid_argument when the run id is not a UUID. */
+export function coldSlot(run: RunKey): RunSlot {
+  return {
+    tenantId: run.tenantId,
+    runId: run.runId,
+    key: keyOf(run),
+    shard: shardOf(run.runId),
+    phase: 'cold',
+    state: null,
+    plan: null,
+    inputs: [],
+    start: null,
+    isDirty: false,
+    needsReconcile: false,
+    isUntold: false,
+    isOneByOne: false,
+    conflicts: 0,
+    journalBytes: 0,
+    snapshotBytes: 0,
+    bytes: 0,
+  };
+}
+
+/** Forgets the state, keeps what waits: what is committed is no longer sure. */
+export function forget(slot: RunSlot): void {
+  slot.phase = 'cold';
+  slot.state = null;
+}
+
+/** Whether nothing waits for this run and nothing of it is under way. */
+export function isIdle(slot: RunSlot): boolean {
+  if (slot.inputs.length > 0 || slot.start !== null || slot.isDirty || slot.needsReconcile) return false;
+  return slot.phase === 'ready' || slot.phase === 'cold';
+}

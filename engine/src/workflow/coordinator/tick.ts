@@ -1,0 +1,258 @@
+/**
+ * One tick of one run: inputs in, a write for the batch out. Changes nothing but takes the inputs off the slot.
+ *
+ * What may come out:
+ * - a step forward: `next` is the state after the commit;
+ * - a consumption: the machine ignored everything, but somebody waits for an answer or a mailbox row has to go. It
+ *   goes through the commit, too: an answer "already settled" is true only while the fence holds;
+ * - nothing: all was ignored and nobody waits.
+ */
+import { createHash } from 'node:crypto';
+import type { Clock, Random } from '../../kernel/index.js';
+import { uuidV7 } from '../../kernel/index.js';
+import type { Advance, Command, Disposition, MachineContext, RunInput } from '../machine/inputs.js';
+import type { Plan } from '../machine/plan.js';
+import type { RunState } from '../machine/state.js';
+import type { TickWrite } from './ports.js';
+import { advance, encodeEntries, encodeSnapshot, headerChanged, headerOf, snapshotDue } from './run-logic.js';
+import type { PendingInput, RunSlot } from './run-slot.js';
+
+/** A tick that is ready to be committed. */
+export interface Tick {
+  readonly slot: RunSlot;
+  /** What it took from the slot, in order. */
+  readonly inputs: readonly PendingInput[];
+  /** One per input. */
+  readonly dispositions: readonly Disposition[];
+  /** State after the commit; null for a consumption. */
+  readonly next: RunState | null;
+  readonly commands: readonly Command[];
+  readonly write: TickWrite;
+  /** Size that counts against the batch. */
+  readonly bytes: number;
+  /** The coordinator parks the run by this tick; inputs that it took besides the offender go back to the slot. */
+  readonly parks: (ParkReason & { readonly others: readonly PendingInput[] }) | null;
+}
+
+/** Why, and in which words. */
+export interface ParkReason {
+  readonly code: ParkCode;
+  readonly message: string;
+}
+
+/** Why the coordinator itself parks a run. */
+export type ParkCode = 'machine_error' | 'poison_commit';
+
+/** What varies. */
+export interface TickEnvironment {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly maxInputs: number;
+  readonly maxBytes: number;
+}
+
+const NO_BYTES = new Uint8Array(0);
+/** Bytes a tick costs besides its entries. */
+const ROW_BYTES = 64;
+
+function contextOf(env: TickEnvironment): MachineContext {
+  const nowUs = env.clock.nowUs() - env.clock.errorUs();
+  return { nowUs, seed: env.random.uint32(), newId: () => uuidV7(nowUs, env.random) };
+}
+
+function inputBytes(input: RunInput): number {
+  if (input.kind === 'start') return input.input.data.byteLength;
+  return input.kind === 'result' && input.outcome.kind === 'completed' ? input.outcome.output.data.byteLength : 0;
+}
+
+/** Takes the inputs of the next tick off the slot: at least one, within the limits. */
+function takeInputs(slot: RunSlot, env: TickEnvironment): readonly PendingInput[] {
+  const limit = slot.isOneByOne ? 1 : env.maxInputs;
+  let count = 0;
+  let bytes = 0;
+  for (const pending of slot.inputs) {
+    bytes += inputBytes(pending.input);
+    if (count > 0 && (count >= limit || bytes > env.maxBytes)) break;
+    count += 1;
+  }
+  const taken = count === slot.inputs.length ? slot.inputs : slot.inputs.slice(0, count);
+  slot.inputs = count === slot.inputs.length ? [] : slot.inputs.slice(count);
+  return taken;
+}
+
+/** Mailbox rows among the inputs. */
+function consumedBy(inputs: readonly PendingInput[]): readonly number[] {
+  const ids: number[] = [];
+  for (const pending of inputs) if (pending.inboxId !== null) ids.push(pending.inboxId);
+  return ids;
+}
+
+function stepForward(
+  slot: RunSlot,
+  before: RunState,
+  inputs: readonly PendingInput[],
+  result: { readonly state: RunState; readonly entries: Uint8Array; readonly commands: readonly Command[] },
+): Pick<Tick, 'next' | 'commands' | 'write' | 'bytes'> {
+  const grown = slot.journalBytes + result.entries.byteLength;
+  const isDue = result.state.closedAtUs === null && snapshotDue(grown, slot.snapshotBytes);
+  const snapshot = isDue ? encodeSnapshot(result.state) : null;
+  const write: TickWrite = {
+    tenantId: slot.tenantId,
+    runId: slot.runId,
+    seq: result.state.seq,
+    atUs: result.state.atUs,
+    entries: result.entries,
+    header: headerChanged(before, result.state) ? headerOf(result.state) : null,
+    snapshot,
+    startKey: result.state.seq === 1 ? (slot.start?.request.startKey ?? null) : null,
+    consumed: consumedBy(inputs),
+  };
+  const bytes = ROW_BYTES + result.entries.byteLength + (snapshot?.byteLength ?? 0);
+  return { next: result.state, commands: result.commands, write, bytes };
+}
+
+/** A tick that writes no row, only proves the fence and empties the mailbox; undefined when nobody needs that. */
+function consumption(slot: RunSlot, inputs: readonly PendingInput[]): Tick | undefined {
+  const consumed = consumedBy(inputs);
+  if (consumed.length === 0 && inputs.every((pending) => pending.settled === null)) return undefined;
+  const { tenantId, runId, state } = slot;
+  return {
+    slot,
+    inputs,
+    dispositions: inputs.map(() => 'ignored'),
+    next: null,
+    commands: [],
+    write: {
+      tenantId,
+      runId,
+      seq: state?.seq ?? 0,
+      atUs: state?.atUs ?? 0,
+      entries: NO_BYTES,
+      header: null,
+      snapshot: null,
+      startKey: null,
+      consumed,
+    },
+    bytes: ROW_BYTES,
+    parks: null,
+  };
+}
+
+/** The first input on which the machine throws when they come one by one; the last when only all together throw. */
+function offender(plan: Plan, state: RunState, inputs: readonly PendingInput[], context: MachineContext): number {
+  let at = state;
+  for (const [index, pending] of inputs.entries()) {
+    try {
+      at = advance(plan, at, [pending.input], context).state;
+    } catch {
+      return index;
+    }
+  }
+  return inputs.length - 1;
+}
+
+/**
+ * A tick that parks the run and drops one input. Throws what the machine throws when it cannot even park.
+ *
+ * @param dropped the input that cannot be applied; null when it was not one of them
+ * @param others inputs to be applied later
+ */
+export function parkTick(
+  slot: RunSlot,
+  reason: ParkReason,
+  dropped: PendingInput | null,
+  others: readonly PendingInput[],
+  env: TickEnvironment,
+): Tick | undefined {
+  const { plan, state } = slot;
+  const inputs = dropped === null ? [] : [dropped];
+  const parks = { ...reason, others };
+  if (plan === null || state === null) return undefined;
+  const result = advance(plan, state, [{ kind: 'park', ...reason }], contextOf(env));
+  if (result.entries.length === 0) {
+    const rest = consumption(slot, inputs);
+    return rest === undefined ? undefined : { ...rest, parks };
+  }
+  const forward = stepForward(slot, state, inputs, { ...result, entries: encodeEntries(result.entries) });
+  return { slot, inputs, dispositions: inputs.map(() => 'ignored'), ...forward, parks };
+}
+
+/** What a computation came to. */
+export type TickResult =
+  | { readonly kind: 'tick'; readonly tick: Tick }
+  /** Nothing to write; `others` go back to the slot. */
+  | { readonly kind: 'nothing'; readonly others: readonly PendingInput[] }
+  /** The machine threw, and threw again when the run was to be parked; the inputs are the ones taken. */
+  | { readonly kind: 'stuck'; readonly inputs: readonly PendingInput[]; readonly error: unknown };
+
+/** What a tick that the machine computed comes to. */
+function fromAdvance(
+  slot: RunSlot,
+  state: RunState,
+  inputs: readonly PendingInput[],
+  result: Advance,
+  parks: Tick['parks'],
+): TickResult {
+  if (result.entries.length === 0) {
+    const tick = consumption(slot, inputs);
+    return tick === undefined ? { kind: 'nothing', others: [] } : { kind: 'tick', tick };
+  }
+  const forward = stepForward(slot, state, inputs, { ...result, entries: encodeEntries(result.entries) });
+  return { kind: 'tick', tick: { slot, inputs, dispositions: result.dispositions, ...forward, parks } };
+}
+
+/**
+ * After the machine threw: the same inputs with a park behind them, so that nothing of the plan is evaluated. When even
+ * that throws, one input is to blame: it is dropped, the others stay. A run that has not started cannot be parked: its
+ * start is refused.
+ */
+function afterThrow(
+  slot: RunSlot,
+  plan: Plan,
+  state: RunState,
+  inputs: readonly PendingInput[],
+  env: TickEnvironment,
+  error: unknown,
+): TickResult {
+  if (state.seq === 0) return { kind: 'stuck', inputs, error };
+  const reason: ParkReason = { code: 'machine_error', message: error instanceof Error ? error.message : String(error) };
+  try {
+    const facts: RunInput[] = [...inputs.map((pending) => pending.input), { kind: 'park', ...reason }];
+    return fromAdvance(slot, state, inputs, advance(plan, state, facts, contextOf(env)), { ...reason, others: [] });
+  } catch {
+    const bad = offender(plan, state, inputs, contextOf(env));
+    const others = inputs.filter((_, index) => index !== bad);
+    try {
+      const tick = parkTick(slot, reason, inputs[bad] ?? null, others, env);
+      return tick === undefined ? { kind: 'nothing', others } : { kind: 'tick', tick };
+    } catch (again) {
+      return { kind: 'stuck', inputs, error: again };
+    }
+  }
+}
+
+/** Computes the next tick of a ready slot that has inputs. Never throws: a machine that throws parks the run. */
+export function computeTick(slot: RunSlot, env: TickEnvironment): TickResult {
+  const inputs = takeInputs(slot, env);
+  const { plan, state } = slot;
+  if (plan === null || state === null) {
+    const tick = consumption(slot, inputs);
+    return tick === undefined ? { kind: 'nothing', others: [] } : { kind: 'tick', tick };
+  }
+  try {
+    const facts = inputs.map((pending) => pending.input);
+    return fromAdvance(slot, state, inputs, advance(plan, state, facts, contextOf(env)), null);
+  } catch (error) {
+    return afterThrow(slot, plan, state, inputs, env, error);
+  }
+}
+
+/** All inputs a tick took off its slot, also those that it leaves for later. */
+export function inputsOf(tick: Tick): readonly PendingInput[] {
+  return tick.parks === null ? tick.inputs : [...tick.inputs, ...tick.parks.others];
+}
+
+/** How a refused payload is named in the park entry: by its digest, never by its content. */
+export function digestOf(entries: Uint8Array): string {
+  return createHash('sha256').update(entries).digest('hex');
+}

@@ -1,0 +1,287 @@
+/**
+ * The tables of the engine in memory, as honest as Postgres about conflicts, keys and fences. Every operation here is
+ * one transaction: it happens at one instant, all of it or nothing. Time comes in as a function.
+ *
+ * What the coordinator must never do (a gap in a journal, one run twice in a batch, a write to a closed run) is kept in
+ * `violations` for the test to look at.
+ */
+import { shardOf, SHARD_COUNT } from '../../kernel/index.js';
+import type {
+  ClusterView,
+  CommitOutcome,
+  ExistingStart,
+  InboxMessage,
+  RunHeader,
+  RunKey,
+  StoredRun,
+  TickOutcome,
+  TickWrite,
+} from '../coordinator/ports.js';
+
+/** What a database is made with. */
+export interface MemoryDatabaseOptions {
+  /** Database time, microseconds since 1970. */
+  readonly nowUs: () => number;
+  /** SQLSTATE with which the database refuses a batch that holds this write; null: it does not. Default: never. */
+  readonly refuses?: (write: TickWrite) => string | null;
+}
+
+interface StoredRow {
+  readonly seq: number;
+  readonly atUs: number;
+  readonly entries: Uint8Array;
+}
+
+/** A run as the tables hold it. */
+export interface MemoryRun {
+  header: RunHeader;
+  snapshot: { readonly seq: number; readonly data: Uint8Array } | null;
+  readonly rows: StoredRow[];
+}
+
+interface MemoryNode {
+  readonly nodeId: string;
+  address: string;
+  leaseUntilUs: number;
+  isFenced: boolean;
+  isSessionOpen: boolean;
+}
+
+interface MemoryKey extends ExistingStart {
+  readonly untilUs: number;
+}
+
+const KEY_LIFE_US = 30 * 24 * 3600 * 1_000_000;
+
+/** Name of a run in the tables. */
+export function nameOf(run: RunKey): string {
+  return `${run.tenantId}/${run.runId}`;
+}
+
+/** The tables. */
+export class MemoryDatabase {
+  readonly runs = new Map<string, MemoryRun>();
+  readonly inbox = new Map<number, InboxMessage>();
+  readonly nodes = new Map<string, MemoryNode>();
+  /** What must never happen, in words. */
+  readonly violations: string[] = [];
+  /** Statements that appended or consumed something. */
+  commits = 0;
+  readonly #keys = new Map<string, MemoryKey>();
+  readonly #owners: (string | null)[] = Array.from({ length: SHARD_COUNT }, () => null);
+  readonly #options: MemoryDatabaseOptions;
+  #lastInboxId = 0;
+
+  constructor(options: MemoryDatabaseOptions) {
+    this.#options = options;
+  }
+
+  /** See RunStore.commit; what is not written leaves no trace. */
+  commit(nodeId: string, ticks: readonly TickWrite[]): CommitOutcome {
+    if (!this.isUnfenced(nodeId)) return { kind: 'fenced' };
+    for (const write of ticks) {
+      const sqlState = this.#options.refuses?.(write) ?? null;
+      if (sqlState !== null) return { kind: 'rejected', sqlState, message: 'the database refuses this batch' };
+    }
+    if (ticks.length > 0) this.commits += 1;
+    const seen = new Set<string>();
+    const outcomes = ticks.map((write) => {
+      const name = nameOf(write);
+      if (seen.has(name)) this.violations.push(`run ${name} twice in one batch`);
+      seen.add(name);
+      return this.#write(name, write);
+    });
+    return { kind: 'committed', ticks: outcomes };
+  }
+
+  /** Whether the node may write. */
+  isUnfenced(nodeId: string): boolean {
+    return this.nodes.get(nodeId)?.isFenced === false;
+  }
+
+  load(keys: readonly RunKey[]): readonly StoredRun[] {
+    const found: StoredRun[] = [];
+    for (const { tenantId, runId } of keys) {
+      const run = this.runs.get(nameOf({ tenantId, runId }));
+      if (run === undefined) continue;
+      const after = run.snapshot?.seq ?? 0;
+      const rows = run.rows.filter((row) => row.seq > after);
+      found.push({ tenantId, runId, header: run.header, snapshot: run.snapshot, rows });
+    }
+    return found;
+  }
+
+  listActive(shards: readonly number[], afterRunId: string, limit: number): readonly RunKey[] {
+    const wanted = new Set(shards);
+    const keys: RunKey[] = [];
+    for (const { header } of this.runs.values()) {
+      if (header.active && wanted.has(header.shard) && header.runId > afterRunId) {
+        keys.push({ tenantId: header.tenantId, runId: header.runId });
+      }
+    }
+    return keys.sort((a, b) => (a.runId < b.runId ? -1 : 1)).slice(0, limit);
+  }
+
+  listDue(
+    shards: readonly number[],
+    horizonUs: number,
+    limit: number,
+  ): readonly (RunKey & { readonly wakeAtUs: number })[] {
+    const wanted = new Set(shards);
+    const due: (RunKey & { readonly wakeAtUs: number })[] = [];
+    for (const { header } of this.runs.values()) {
+      const { tenantId, runId, wakeAtUs } = header;
+      if (header.active || wakeAtUs === null || wakeAtUs > horizonUs || !wanted.has(header.shard)) continue;
+      due.push({ tenantId, runId, wakeAtUs });
+    }
+    return due.sort((a, b) => a.wakeAtUs - b.wakeAtUs || (a.runId < b.runId ? -1 : 1)).slice(0, limit);
+  }
+
+  findStart(tenantId: string, familySlug: string, key: string): ExistingStart | undefined {
+    const found = this.#keys.get(JSON.stringify([tenantId, familySlug, key]));
+    if (found === undefined || found.untilUs <= this.#options.nowUs()) return undefined;
+    return { runId: found.runId, version: found.version, fingerprint: found.fingerprint };
+  }
+
+  send(messages: readonly Omit<InboxMessage, 'id'>[]): readonly boolean[] {
+    return messages.map((message) => {
+      const run = this.runs.get(nameOf(message));
+      if (run === undefined || run.header.closedAtUs !== null) return false;
+      this.#lastInboxId += 1;
+      this.inbox.set(this.#lastInboxId, { ...message, id: this.#lastInboxId });
+      return true;
+    });
+  }
+
+  readInbox(shards: readonly number[], limit: number): readonly InboxMessage[] {
+    const wanted = new Set(shards);
+    return [...this.inbox.values()].filter((message) => wanted.has(shardOf(message.runId))).slice(0, limit);
+  }
+
+  register(nodeId: string, address: string, leaseMs: number): void {
+    const leaseUntilUs = this.#options.nowUs() + leaseMs * 1000;
+    const known = this.nodes.get(nodeId);
+    if (known === undefined) {
+      this.nodes.set(nodeId, { nodeId, address, leaseUntilUs, isFenced: false, isSessionOpen: true });
+      return;
+    }
+    known.address = address;
+    if (!known.isFenced) known.leaseUntilUs = leaseUntilUs;
+  }
+
+  heartbeat(nodeId: string, leaseMs: number): ClusterView {
+    const nowUs = this.#options.nowUs();
+    const self = this.nodes.get(nodeId);
+    const isFenced = self === undefined || self.isFenced;
+    if (self !== undefined && !self.isFenced) {
+      self.leaseUntilUs = nowUs + leaseMs * 1000;
+      self.isSessionOpen = true;
+    }
+    const nodes = [...this.nodes.values()]
+      .map((node) => ({
+        nodeId: node.nodeId,
+        address: node.address,
+        live: !node.isFenced && node.leaseUntilUs > nowUs,
+        sessionOpen: node.isSessionOpen,
+        shards: this.#shardsOf(node.nodeId),
+      }))
+      .filter((node) => node.live || node.shards.length > 0);
+    const own = new Set(this.#shardsOf(nodeId));
+    const waiting = new Set([...this.inbox.values()].map((message) => shardOf(message.runId)));
+    const inboxShards = [...waiting].filter((shard) => own.has(shard)).sort((a, b) => a - b);
+    const unowned = [...this.#owners.keys()].filter((shard) => !this.nodes.has(this.#owners[shard] ?? ''));
+    return { nowUs, fenced: isFenced, nodes, unowned, inboxShards };
+  }
+
+  claim(nodeId: string, shards: readonly number[]): readonly number[] {
+    if (!this.isUnfenced(nodeId)) return [];
+    const free = shards.filter((shard) => !this.nodes.has(this.#owners[shard] ?? ''));
+    for (const shard of free) this.#owners[shard] = nodeId;
+    return free.sort((a, b) => a - b);
+  }
+
+  takeOver(takerId: string, deadNodeId: string, shards: readonly number[]): readonly number[] {
+    const dead = this.nodes.get(deadNodeId);
+    if (dead === undefined || !this.isUnfenced(takerId)) return [];
+    if (!dead.isFenced && dead.leaseUntilUs > this.#options.nowUs() && dead.isSessionOpen) return [];
+    dead.isFenced = true;
+    const moved = this.#move(deadNodeId, takerId, shards);
+    if (this.#shardsOf(deadNodeId).length === 0) this.nodes.delete(deadNodeId);
+    return moved;
+  }
+
+  /** False: one of the two may not go on; nothing was moved. */
+  handOver(nodeId: string, toNodeId: string, shards: readonly number[]): boolean {
+    const to = this.nodes.get(toNodeId);
+    if (!this.isUnfenced(nodeId) || to === undefined || to.isFenced) return false;
+    if (to.leaseUntilUs <= this.#options.nowUs()) return false;
+    this.#move(nodeId, toNodeId, shards);
+    return true;
+  }
+
+  leave(nodeId: string): void {
+    this.nodes.delete(nodeId);
+  }
+
+  /** What others see once the process of this node was killed. */
+  closeSession(nodeId: string): void {
+    const node = this.nodes.get(nodeId);
+    if (node !== undefined) node.isSessionOpen = false;
+  }
+
+  /** Node that owns the shard; null when nobody does. */
+  ownerOf(shard: number): string | null {
+    const owner = this.#owners[shard] ?? null;
+    return owner !== null && this.nodes.has(owner) ? owner : null;
+  }
+
+  #move(fromNodeId: string, toNodeId: string, shards: readonly number[]): readonly number[] {
+    const moved = shards.filter((shard) => this.#owners[shard] === fromNodeId);
+    for (const shard of moved) this.#owners[shard] = toNodeId;
+    return moved.sort((a, b) => a - b);
+  }
+
+  #shardsOf(nodeId: string): readonly number[] {
+    return [...this.#owners.keys()].filter((shard) => this.#owners[shard] === nodeId);
+  }
+
+  #write(name: string, write: TickWrite): TickOutcome {
+    if (write.entries.byteLength === 0) {
+      for (const id of write.consumed) this.inbox.delete(id);
+      return 'written';
+    }
+    const run = this.runs.get(name);
+    if (write.seq === 1) return run === undefined ? this.#start(name, write) : 'conflict';
+    if (run === undefined || write.seq <= (run.rows.at(-1)?.seq ?? 0)) return 'conflict';
+    if (write.seq !== (run.rows.at(-1)?.seq ?? 0) + 1) this.violations.push(`row ${write.seq} of ${name} leaves a gap`);
+    if (run.header.closedAtUs !== null) this.violations.push(`row ${write.seq} of ${name} after its end`);
+    this.#append(run, write);
+    return 'written';
+  }
+
+  #start(name: string, write: TickWrite): TickOutcome {
+    const { header, startKey } = write;
+    if (header === null) {
+      this.violations.push(`start of ${name} without a header`);
+      return 'conflict';
+    }
+    if (startKey !== null) {
+      if (this.findStart(write.tenantId, header.familySlug, startKey.key) !== undefined) return 'key_taken';
+      const { fingerprint } = startKey;
+      const untilUs = this.#options.nowUs() + KEY_LIFE_US;
+      const id = JSON.stringify([write.tenantId, header.familySlug, startKey.key]);
+      this.#keys.set(id, { runId: write.runId, version: header.version, fingerprint, untilUs });
+    }
+    const run: MemoryRun = { header, snapshot: null, rows: [] };
+    this.runs.set(name, run);
+    this.#append(run, write);
+    return 'written';
+  }
+
+  #append(run: MemoryRun, write: TickWrite): void {
+    run.rows.push({ seq: write.seq, atUs: write.atUs, entries: write.entries });
+    if (write.header !== null) run.header = write.header;
+    if (write.snapshot !== null) run.snapshot = { seq: write.seq, data: write.snapshot };
+    for (const id of write.consumed) this.inbox.delete(id);
+  }
+}
