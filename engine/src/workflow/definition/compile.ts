@@ -27,13 +27,25 @@ function compileEdge(edge: EdgeDefinition, index: number, cel: CelCompiler): Pla
   };
 }
 
-function compileStep(step: StepDefinition, edges: readonly PlanEdge[], cel: CelCompiler): PlanStep {
+/** Edges by one of their ends, in the order of the definition. */
+function edgesBy(edges: readonly PlanEdge[], end: 'sourceRef' | 'targetRef'): ReadonlyMap<string, readonly PlanEdge[]> {
+  const lists = new Map<string, PlanEdge[]>();
+  for (const edge of edges) {
+    const list = lists.get(edge[end]);
+    if (list === undefined) lists.set(edge[end], [edge]);
+    else list.push(edge);
+  }
+  return lists;
+}
+
+type Place = Pick<PlanStep, 'incoming' | 'outgoing'>;
+
+function compileStep(step: StepDefinition, place: Place, cel: CelCompiler): PlanStep {
   const type = STEP_TYPES.get(step.type) ?? impossible('plan-step-type', `step ${step.ref} has type ${step.type}`);
   return {
     ref: step.ref,
     title: step.title ?? '',
-    incoming: edges.filter((edge) => edge.targetRef === step.ref),
-    outgoing: edges.filter((edge) => edge.sourceRef === step.ref),
+    ...place,
     ...type.compile(step, cel),
   };
 }
@@ -78,9 +90,10 @@ export function compilePlan(definition: Definition, version: number, cel: CelCom
   if (graph.order.length < normal.steps.length) {
     throw new DuctorError('invalid_definition', `${normal.family_slug} has a cycle or two steps of one ref`);
   }
+  const [bySource, byTarget] = [edgesBy(edges, 'sourceRef'), edgesBy(edges, 'targetRef')];
   const steps = graph.order.map((ref) => {
     const step = byRef.get(ref) ?? impossible('plan-step-lost', ref);
-    return compileStep(step, edges, cel);
+    return compileStep(step, { incoming: byTarget.get(ref) ?? [], outgoing: bySource.get(ref) ?? [] }, cel);
   });
   return {
     familySlug: normal.family_slug,

@@ -43,7 +43,7 @@ function compileExpression(
   const weight = weightOf(text);
   const evaluate = ({ meter, variables: values }: Evaluation): unknown => {
     meter.spend(weight);
-    return expression.evaluate(values);
+    return expression.evaluate(values, meter.budget);
   };
   return {
     references: expression.references,
