@@ -40,21 +40,27 @@ async function isDead(tx: Queryable, nodeId: string, rule: LivenessRule): Promis
   return rows[0]?.dead === true;
 }
 
-/** Takes shards that nobody owns; those another node is just taking are left to it. */
+/**
+ * Takes shards that nobody owns; those another node is just taking are left to it.
+ *
+ * Locked in one statement and judged in the next: a `not exists` beside `for update` is not asked again when the row was
+ * changed while the lock was awaited, and two nodes got the same shard that way.
+ */
 export async function claimShards(
   tx: Queryable,
   nodeId: string,
   shards: readonly number[],
 ): Promise<readonly number[]> {
   if (!(await holdUnfenced(tx, nodeId))) return [];
+  const locked = await tx.query<Row & { shard: number }>(
+    'select shard from ductor.shard_owner where shard = any($1::smallint[]) order by shard for update skip locked',
+    [plainArray(shards)],
+  );
   const { rows } = await tx.query<Row & { shard: number }>(
-    `with free as materialized (
-      select o.shard from ductor.shard_owner o where o.shard = any($2::smallint[])
-        and not exists (select 1 from ductor.engine_node n where n.node_id = o.node_id)
-      order by o.shard for update skip locked)
-    update ductor.shard_owner o set node_id = $1, epoch = o.epoch + 1 from free where o.shard = free.shard
-    returning o.shard`,
-    [nodeId, plainArray(shards)],
+    `update ductor.shard_owner o set node_id = $1, epoch = o.epoch + 1
+      where o.shard = any($2::smallint[]) and not exists (select 1 from ductor.engine_node n where n.node_id = o.node_id)
+      returning o.shard`,
+    [nodeId, plainArray(shardsOf(locked.rows))],
   );
   return shardsOf(rows);
 }
