@@ -23,7 +23,9 @@ describe('a shared budget', () => {
 
   it('is taken off by evaluations that fail too', () => {
     const budget = { left: 1_000_000 };
-    expect(() => expression.evaluate({ numbers: [...numbers, 'x'] }, budget)).toThrow();
+    expect(() => expression.evaluate({ numbers: [...numbers, 'x'] }, budget)).toThrow(
+      expect.objectContaining({ code: 'expression_failed' }),
+    );
     expect(budget.left).toBeLessThan(1_000_000);
   });
 });

@@ -3,7 +3,7 @@ import { DuctorError } from '../kernel/index.js';
 import { describe, isNumeric } from './checking/static-type.js';
 import type { Built } from './evaluating/build.js';
 import type { Frame } from './evaluating/frame.js';
-import type { PatternCache } from './functions/patterns.js';
+import type { PatternCache } from './functions/pattern-cache.js';
 import { LIMITS } from './limits.js';
 import { positionOf } from './syntax/syntax-problem.js';
 import type { CelExpression, CelReference, CelType } from './types.js';

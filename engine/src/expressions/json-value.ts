@@ -67,7 +67,7 @@ function convertList(list: readonly unknown[]): JsonValue {
   const converted: JsonValue[] = [];
   for (const item of list) {
     const json = convert(item);
-    isSame &&= json === item;
+    isSame &&= Object.is(json, item);
     converted.push(json);
   }
   return isSame && isJsonList(list) ? list : converted;
@@ -78,7 +78,7 @@ function convertObject(object: Readonly<Record<string, unknown>>): JsonValue {
   const converted: [string, JsonValue][] = [];
   for (const [key, item] of Object.entries(object)) {
     const json = convert(item);
-    isSame &&= json === item;
+    isSame &&= Object.is(json, item);
     converted.push([key, json]);
   }
   return isSame && isJsonObject(object) ? object : Object.fromEntries(converted);

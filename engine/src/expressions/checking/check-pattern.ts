@@ -1,5 +1,6 @@
 /** Regular expressions that stand in the text are compiled with it, so that a bad one is told at once. */
-import { compilePattern, type PatternCache } from '../functions/patterns.js';
+import type { PatternCache } from '../functions/pattern-cache.js';
+import { compilePattern } from '../functions/patterns.js';
 import { childrenOf, type Expr } from '../syntax/expr.js';
 import type { Finding } from '../syntax/syntax-problem.js';
 import { CelFailure } from '../values/failure.js';

@@ -2,6 +2,7 @@
 import { TYPE_NAMES } from '../functions/conversions.js';
 import { kindOf } from '../values/values.js';
 import type {
+  CallExpr,
   ChooseExpr,
   Expr,
   HasExpr,
@@ -11,7 +12,7 @@ import type {
   RangeExpr,
   SelectExpr,
 } from '../syntax/expr.js';
-import { NAMESPACES } from '../syntax/macros.js';
+import { MACRO_NAMES, NAMESPACES } from '../syntax/macros.js';
 import type { Finding } from '../syntax/syntax-problem.js';
 import type { CelSchema, CelType } from '../types.js';
 import { callType } from './check-call.js';
@@ -71,12 +72,7 @@ class Checker {
       case 'index':
         return this.indexType(expr, locals);
       case 'call':
-        return this.report(
-          callType(
-            expr,
-            expr.args.map((arg) => this.typeOf(arg, locals)),
-          ),
-        );
+        return this.callType(expr, locals);
       case 'list':
         return { list: plain(this.joined(expr.items, locals)) };
       case 'map':
@@ -162,6 +158,12 @@ class Checker {
       return this.fieldType(owner, expr.key.value, expr.at);
     }
     return typeof owner === 'object' && 'map' in owner ? owner.map : 'dyn';
+  }
+
+  private callType(expr: CallExpr, locals: Locals): StaticType {
+    const isMacro = expr.isMethod && MACRO_NAMES.has(expr.name);
+    const args = (isMacro ? expr.args.slice(0, 1) : expr.args).map((arg) => this.typeOf(arg, locals));
+    return this.report(callType(expr, args));
   }
 
   private joined(items: readonly Expr[], locals: Locals): StaticType {

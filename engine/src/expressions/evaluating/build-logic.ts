@@ -34,10 +34,11 @@ function decide(frame: Frame, expr: LogicExpr, left: Evaluator, right: Evaluator
   return !deciding;
 }
 
-/** Pays for a failure that may not matter. Rethrows what is no failure. */
-export function absorb(frame: Frame, caught: unknown): void {
+/** The failure that was caught and may not matter, paid for. Rethrows what is no failure. */
+export function absorb(frame: Frame, caught: unknown): CelFailure {
   if (!(caught instanceof CelFailure)) throw caught;
   spend(frame, ABSORBED);
+  return caught;
 }
 
 /** `!operand` */

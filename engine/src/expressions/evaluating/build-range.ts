@@ -7,7 +7,7 @@ import { childrenOf, type Expr, type RangeExpr } from '../syntax/expr.js';
 import { entriesOfMap } from '../values/compare.js';
 import { CelFailure, located } from '../values/failure.js';
 import { CelMap, kindOf } from '../values/values.js';
-import type { Build, SlotCounter, Slots } from './build.js';
+import type { Build, SlotCounter, Slots } from './build-types.js';
 import { absorb, notBool } from './build-logic.js';
 import { type Evaluator, type Frame, spend } from './frame.js';
 
@@ -107,7 +107,7 @@ function itemsOf(frame: Frame, range: unknown, isPair: boolean, at: number): Ite
 /** all (deciding: false) and exists (deciding: true): one pass that decides outweighs failures of others. */
 function quantify(frame: Frame, loop: Loop, deciding: boolean): boolean {
   const items = loop.itemsOf(frame);
-  let failure: unknown;
+  let failure: CelFailure | undefined;
   for (let index = 0; index < items.values.length; index++) {
     try {
       loop.enter(frame, items, index);
@@ -115,8 +115,8 @@ function quantify(frame: Frame, loop: Loop, deciding: boolean): boolean {
       if (answer === deciding) return deciding;
       if (answer !== !deciding) throw notBool(loop.bodyAt);
     } catch (caught) {
-      absorb(frame, caught);
-      failure ??= caught;
+      const absorbed = absorb(frame, caught);
+      failure ??= absorbed;
     }
   }
   if (failure !== undefined) throw failure;

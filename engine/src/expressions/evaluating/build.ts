@@ -12,18 +12,8 @@ import { buildCall } from './build-call.js';
 import { buildAnd, buildChoose, buildNot, buildOr } from './build-logic.js';
 import { buildBinary, buildNegate } from './build-operator.js';
 import { buildRange } from './build-range.js';
+import type { Build, SlotCounter, Slots } from './build-types.js';
 import type { Evaluator } from './frame.js';
-
-/** Compiles one node with the macro variables around it. */
-export type Build = (expr: Expr, slots: Slots) => Evaluator;
-
-/** Slots of the macro variables around a place, by name. */
-export type Slots = ReadonlyMap<string, number>;
-
-/** Hands out slots. Every macro has its own, so that nested ones never overwrite each other. */
-export interface SlotCounter {
-  next(): number;
-}
 
 /** A compiled expression. */
 export interface Built {

@@ -1,6 +1,6 @@
 /** What one evaluation carries along. */
 import { CostExceeded } from '../values/failure.js';
-import type { PatternCache } from '../functions/patterns.js';
+import type { PatternCache } from '../functions/pattern-cache.js';
 
 /** One evaluation. Never shared, never kept. */
 export interface Frame {

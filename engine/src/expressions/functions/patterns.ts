@@ -8,12 +8,7 @@ import { type Frame, spend } from '../evaluating/frame.js';
 import { LIMITS } from '../limits.js';
 import { CelFailure } from '../values/failure.js';
 import { define, textOf } from './define.js';
-
-/** Compiled patterns. */
-export interface PatternCache {
-  get(pattern: string): RE2JS | undefined;
-  set(pattern: string, compiled: RE2JS): unknown;
-}
+import type { PatternCache } from './pattern-cache.js';
 
 /** A cache of 500 patterns, each at most 256 characters and some thousand instructions. */
 export function createPatternCache(): PatternCache {

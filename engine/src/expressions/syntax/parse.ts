@@ -175,7 +175,7 @@ function literalValue(node: ASTNode, value: unknown): unknown {
 function bytesLiteral(node: ASTNode, value: Uint8Array): Uint8Array {
   const source = node.input.slice(node.start, node.end);
   if (!/[^\x00-\x7f]/.test(source)) return value;
-  if (!source.includes('\\')) return new TextEncoder().encode(source.replace(/^[bB](\"{3}|'{3}|["'])([^]*)\1$/, '$2'));
+  if (!source.includes('\\')) return new TextEncoder().encode(source.replace(/^[bB]("{3}|'{3}|["'])([^]*)\1$/, '$2'));
   throw new SyntaxFailure({
     at: node.pos,
     problem: 'a bytes literal mixes escapes with characters beyond ASCII',
