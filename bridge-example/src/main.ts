@@ -1,6 +1,7 @@
 /**
  * The app. `node dist/main.js all|api|worker`: the web side and the worker may live in one process or in two.
- * Settings: DUCTOR_ADDRESS, DUCTOR_API_KEY, PORT (default 7500), WORLD_DIR (default .world), PAUSE (default 1s).
+ * Settings: DUCTOR_ADDRESS, DUCTOR_API_KEY, PORT (default 7500, 0 for any free
+ * one), WORLD_DIR (default .world), PAUSE (default 1s).
  */
 import { createServer } from 'node:http';
 import { DuctorClient, createWorker } from '@ductor/sdk';
@@ -20,7 +21,11 @@ if (role === 'worker' || role === 'all') {
 if (role === 'api' || role === 'all') {
   const client = new DuctorClient();
   const server = createServer(leadApi(client, workflow));
-  server.listen(port, '127.0.0.1', () => process.stdout.write(`leads at http://127.0.0.1:${port}/leads\n`));
+  server.listen(port, '127.0.0.1', () => {
+    const address = server.address();
+    const listening = typeof address === 'object' && address !== null ? address.port : port;
+    process.stdout.write(`leads at http://127.0.0.1:${listening}/leads\n`);
+  });
   process.once('SIGTERM', () => {
     server.close();
     client.close();

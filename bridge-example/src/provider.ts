@@ -1,10 +1,9 @@
 /**
  * Stands for the outside world: a data provider that fails now and then, and a mail service that deduplicates by
  * idempotency key, as real ones do. What it accepted is one line each in a ledger file, which neither the engine nor
- * its
- * database knows of.
+ * its database knows of.
  */
-import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 
@@ -20,6 +19,9 @@ export interface LedgerLine {
 class ProviderDownError extends Error {
   override readonly name = 'ProviderDownError';
 }
+
+/** A process that is alive writes the ledger's line so soon after the mark; later, it was killed in between. */
+const MARK_TO_LEDGER_MS = 250;
 
 /** The outside world, in a folder. */
 export class Provider {
@@ -42,11 +44,17 @@ export class Provider {
       // The exclusive create decides: of two calls with one key, one wins.
       writeFileSync(mark, '', { flag: 'wx' });
     } catch (error) {
-      if (existsSync(mark)) return false;
-      throw error;
+      if (!existsSync(mark)) throw error;
+      if (!this.#wasCutOff(mark, line.key)) return false;
     }
     appendFileSync(this.ledgerFile, `${JSON.stringify(line)}\n`);
     return true;
+  }
+
+  /** Whether whoever made the mark was killed before the ledger had the line; the line is then still to be written. */
+  #wasCutOff(mark: string, key: string): boolean {
+    if (Date.now() - statSync(mark).mtimeMs < MARK_TO_LEDGER_MS) return false;
+    return !existsSync(this.ledgerFile) || !readFileSync(this.ledgerFile, 'utf8').includes(JSON.stringify(key));
   }
 
   /** Notes that a body began: how often bodies ran can be told from how often they had an effect. */
