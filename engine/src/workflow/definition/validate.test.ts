@@ -390,7 +390,7 @@ describe('arbitrary JSON', () => {
           expect(value.length).toBeLessThanOrEqual(200);
         }
       }),
-      { numRuns: 4000 },
+      { numRuns: 2500 },
     );
   });
 });
