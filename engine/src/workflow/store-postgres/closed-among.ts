@@ -1,7 +1,6 @@
 /** Which of some runs are closed. */
-import { prepared, type Queryable, type Row } from '../../store/index.js';
+import { type Queryable, type Row, prepared, uuidArray } from '../../store/index.js';
 import type { RunKey } from '../coordinator/ports.js';
-import { uuidArray } from './sql-array.js';
 
 const CLOSED_AMONG = prepared(
   'closed_among',

@@ -1,12 +1,11 @@
 /** Lays a batch out as the parameters of its statement, and reads the statement's answer back. Pure. */
 import { impossible } from '../../kernel/index.js';
-import type { Prepared } from '../../store/index.js';
-import type { TickOutcome, TickWrite } from '../coordinator/ports.js';
-import { newBlob, type Blob } from './blob.js';
+import { BatchBlob, booleanArray, type Prepared, integerArray, uuidArray } from '../../store/index.js';
+import type { RunHeader, TickOutcome, TickWrite } from '../coordinator/ports.js';
 import { commitStatement } from './commit-statement.js';
 import { PART_NAMES, type PartName } from './commit-parts.js';
 import { statusCode } from './run-status-code.js';
-import { plainArray, textArray, uuidArray } from './sql-array.js';
+import { textArray } from './text-array.js';
 
 /** A batch, ready to be sent. */
 export interface CommitBatch {
@@ -78,8 +77,19 @@ function sortTicks(batch: readonly TickWrite[]): Sorted {
   return { ticks, drops, doubles };
 }
 
+/** A header under the ids of its tick: those are what the journal row goes by. */
+function headerRow({ tenantId, runId }: TickWrite, header: RunHeader): RunHeader {
+  return { ...header, tenantId, runId };
+}
+
+/** Puts the bytes in the blob; where each begins and how long it is, as array parameters. */
+function slices(blob: BatchBlob, items: readonly Uint8Array[]): readonly [starts: string, sizes: string] {
+  const found = items.map((item) => blob.append(item));
+  return [integerArray(found.map((slice) => slice.offset)), integerArray(found.map((slice) => slice.length))];
+}
+
 /** Arrays of a part, or undefined when it has no rows. */
-type Layout = (sorted: Sorted, blob: Blob) => readonly string[] | undefined;
+type Layout = (sorted: Sorted, blob: BatchBlob) => readonly string[] | undefined;
 
 const layouts: Readonly<Record<PartName, Layout>> = {
   keys({ ticks }, blob) {
@@ -92,34 +102,38 @@ const layouts: Readonly<Record<PartName, Layout>> = {
       textArray(rows.map((t) => t.of.familySlug)),
       textArray(rows.map((t) => t.key)),
       uuidArray(rows.map((t) => t.runId)),
-      plainArray(rows.map((t) => t.of.version)),
-      plainArray(rows.map((t) => blob.add(t.fingerprint))),
-      plainArray(rows.map((t) => t.fingerprint.length)),
+      integerArray(rows.map((t) => t.of.version)),
+      ...slices(
+        blob,
+        rows.map((t) => t.fingerprint),
+      ),
     ];
   },
   journal({ ticks }, blob) {
     if (ticks.length === 0) return undefined;
     return [
-      plainArray(ticks.map((t) => t.atUs)),
+      integerArray(ticks.map((t) => t.atUs)),
       uuidArray(ticks.map((t) => t.tenantId)),
       uuidArray(ticks.map((t) => t.runId)),
-      plainArray(ticks.map((t) => t.seq)),
-      plainArray(ticks.map((t) => t.startKey !== null)),
-      plainArray(ticks.map((t) => blob.add(t.entries))),
-      plainArray(ticks.map((t) => t.entries.length)),
+      integerArray(ticks.map((t) => t.seq)),
+      booleanArray(ticks.map((t) => t.startKey !== null)),
+      ...slices(
+        blob,
+        ticks.map((t) => t.entries),
+      ),
     ];
   },
   headers({ ticks }) {
-    const rows = ticks.flatMap((t) => (t.seq === 1 && t.header !== null ? [t.header] : []));
+    const rows = ticks.flatMap((t) => (t.seq === 1 && t.header !== null ? [headerRow(t, t.header)] : []));
     if (rows.length === 0) return undefined;
     return [
-      plainArray(rows.map((h) => h.startedAtUs)),
-      plainArray(rows.map((h) => h.wakeAtUs)),
-      plainArray(rows.map((h) => h.closedAtUs)),
-      plainArray(rows.map((h) => h.version)),
-      plainArray(rows.map((h) => h.shard)),
-      plainArray(rows.map((h) => statusCode(h.status))),
-      plainArray(rows.map((h) => h.active)),
+      integerArray(rows.map((h) => h.startedAtUs)),
+      integerArray(rows.map((h) => h.wakeAtUs)),
+      integerArray(rows.map((h) => h.closedAtUs)),
+      integerArray(rows.map((h) => h.version)),
+      integerArray(rows.map((h) => h.shard)),
+      integerArray(rows.map((h) => statusCode(h.status))),
+      booleanArray(rows.map((h) => h.active)),
       uuidArray(rows.map((h) => h.tenantId)),
       uuidArray(rows.map((h) => h.runId)),
       textArray(rows.map((h) => h.familySlug)),
@@ -145,13 +159,13 @@ const layouts: Readonly<Record<PartName, Layout>> = {
     ];
   },
   updates({ ticks }) {
-    const rows = ticks.flatMap((t) => (t.seq > 1 && t.header !== null ? [t.header] : []));
+    const rows = ticks.flatMap((t) => (t.seq > 1 && t.header !== null ? [headerRow(t, t.header)] : []));
     if (rows.length === 0) return undefined;
     return [
-      plainArray(rows.map((h) => h.wakeAtUs)),
-      plainArray(rows.map((h) => h.closedAtUs)),
-      plainArray(rows.map((h) => statusCode(h.status))),
-      plainArray(rows.map((h) => h.active)),
+      integerArray(rows.map((h) => h.wakeAtUs)),
+      integerArray(rows.map((h) => h.closedAtUs)),
+      integerArray(rows.map((h) => statusCode(h.status))),
+      booleanArray(rows.map((h) => h.active)),
       uuidArray(rows.map((h) => h.tenantId)),
       uuidArray(rows.map((h) => h.runId)),
     ];
@@ -162,9 +176,11 @@ const layouts: Readonly<Record<PartName, Layout>> = {
     return [
       uuidArray(rows.map((t) => t.tenantId)),
       uuidArray(rows.map((t) => t.runId)),
-      plainArray(rows.map((t) => t.seq)),
-      plainArray(rows.map((t) => blob.add(t.data))),
-      plainArray(rows.map((t) => t.data.length)),
+      integerArray(rows.map((t) => t.seq)),
+      ...slices(
+        blob,
+        rows.map((t) => t.data),
+      ),
     ];
   },
   consumed({ ticks }) {
@@ -173,14 +189,14 @@ const layouts: Readonly<Record<PartName, Layout>> = {
     return [
       uuidArray(rows.map((c) => c.tenantId)),
       uuidArray(rows.map((c) => c.runId)),
-      plainArray(rows.map((c) => shardByte(c.runId))),
-      plainArray(rows.map((c) => c.id)),
+      integerArray(rows.map((c) => shardByte(c.runId))),
+      integerArray(rows.map((c) => c.id)),
     ];
   },
   dropped({ drops }) {
     const rows = drops.flatMap((t) => t.consumed.map((id) => ({ shard: shardByte(t.runId), id })));
     if (rows.length === 0) return undefined;
-    return [plainArray(rows.map((c) => c.shard)), plainArray(rows.map((c) => c.id))];
+    return [integerArray(rows.map((c) => c.shard)), integerArray(rows.map((c) => c.id))];
   },
 };
 
@@ -198,7 +214,7 @@ function outcomeOf(tick: TickWrite, appended: ReadonlySet<string>, present: Read
  */
 export function layOut(batch: readonly TickWrite[]): CommitBatch | undefined {
   const sorted = sortTicks(batch);
-  const blob = newBlob();
+  const blob = new BatchBlob();
   const names: PartName[] = [];
   const arrays: string[] = [];
   for (const name of PART_NAMES) {
@@ -210,7 +226,7 @@ export function layOut(batch: readonly TickWrite[]): CommitBatch | undefined {
   if (names.length === 0) return undefined;
   return {
     statement: commitStatement(names),
-    values: [blob.bytes(), sorted.ticks.length, ...arrays],
+    values: [blob.toBuffer(), sorted.ticks.length, ...arrays],
     outcomes(answer) {
       if (answer.appended === sorted.ticks.length && sorted.doubles.size === 0) return batch.map(() => 'written');
       const appended = new Set(answer.runs ?? sorted.ticks.map(nameOf));

@@ -40,7 +40,7 @@ const keys: Part = {
   sql: ({ arrays, blob }) => `k as (
   insert into ductor.run_start_key as held (expires_at, tenant_id, run_id, version, fingerprint, family_slug, key)
   select ductor.now_us() + ${START_KEY_US}, t.tenant_id, t.run_id, t.version,
-    substring(${blob} from t.start for t.size), t.family_slug, t.key
+    substring(${blob} from t.start + 1 for t.size), t.family_slug, t.key
   from fence, unnest(${arrays.join(', ')}) as t (tenant_id, family_slug, key, run_id, version, start, size)
   where not exists (select 1 from ductor.runs r where r.tenant_id = t.tenant_id and r.run_id = t.run_id)
   order by t.tenant_id, t.family_slug, t.key
@@ -56,7 +56,7 @@ const journal: Part = {
   types: ['bigint', 'uuid', 'uuid', 'int', 'boolean', 'int', 'int'],
   sql: ({ arrays, blob, hasKeys }) => `j as (
   insert into ductor.run_journal (at, tenant_id, run_id, seq, entries)
-  select t.at, t.tenant_id, t.run_id, t.seq, substring(${blob} from t.start for t.size)
+  select t.at, t.tenant_id, t.run_id, t.seq, substring(${blob} from t.start + 1 for t.size)
   from fence, unnest(${arrays.join(', ')}) as t (at, tenant_id, run_id, seq, is_keyed, start, size)${
     hasKeys
       ? '\n  where not t.is_keyed or coalesce((t.tenant_id, t.run_id) in (select k.tenant_id, k.run_id from k), false)'
@@ -104,7 +104,7 @@ const snapshots: Part = {
   types: ['uuid', 'uuid', 'int', 'int', 'int'],
   sql: ({ arrays, blob }) => `s as (
   insert into ductor.run_snapshot (tenant_id, run_id, seq, data)
-  select t.tenant_id, t.run_id, t.seq, substring(${blob} from t.start for t.size)
+  select t.tenant_id, t.run_id, t.seq, substring(${blob} from t.start + 1 for t.size)
   from unnest(${arrays.join(', ')}) as t (tenant_id, run_id, seq, start, size)
   where ${isAppended}
   on conflict (tenant_id, run_id) do update set seq = excluded.seq, data = excluded.data

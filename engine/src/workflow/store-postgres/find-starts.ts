@@ -1,7 +1,7 @@
 /** Earlier starts by their idempotency keys. */
-import { prepared, type Queryable, type Row } from '../../store/index.js';
+import { type Queryable, type Row, prepared, uuidArray } from '../../store/index.js';
 import type { ExistingStart } from '../coordinator/ports.js';
-import { textArray, uuidArray } from './sql-array.js';
+import { textArray } from './text-array.js';
 
 /** Names a start key. */
 export interface StartKeyRef {

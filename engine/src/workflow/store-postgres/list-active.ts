@@ -1,7 +1,6 @@
 /** Runs that a takeover loads at once. */
-import { prepared, type Queryable, type Row } from '../../store/index.js';
+import { type Queryable, type Row, integerArray, prepared } from '../../store/index.js';
 import type { RunKey } from '../coordinator/ports.js';
-import { plainArray } from './sql-array.js';
 
 /** Before the first run id. */
 const LOWEST = '00000000-0000-0000-0000-000000000000';
@@ -25,7 +24,7 @@ export async function listActive(
 ): Promise<readonly RunKey[]> {
   const after = afterRunId === '' ? LOWEST : afterRunId;
   const { rows } = await db.query<Row & { tenant_id: string; run_id: string }>(LIST_ACTIVE, [
-    plainArray(shards),
+    integerArray(shards),
     after,
     limit,
   ]);

@@ -1,7 +1,6 @@
 /** Runs whose time comes. */
-import { prepared, type Queryable, type Row } from '../../store/index.js';
+import { type Queryable, type Row, integerArray, prepared } from '../../store/index.js';
 import type { RunKey } from '../coordinator/ports.js';
-import { plainArray } from './sql-array.js';
 
 const LIST_DUE = prepared(
   'list_due',
@@ -21,7 +20,7 @@ export async function listDue(
   limit: number,
 ): Promise<readonly (RunKey & { readonly wakeAtUs: number })[]> {
   const { rows } = await db.query<Row & { tenant_id: string; run_id: string; wake_at: number }>(LIST_DUE, [
-    plainArray(shards),
+    integerArray(shards),
     horizonUs,
     limit,
   ]);

@@ -1,9 +1,8 @@
 /** Reads runs as they are stored: header, newest snapshot, journal rows after it. */
 import { DuctorError } from '../../kernel/index.js';
-import { prepared, type Queryable, type Row } from '../../store/index.js';
+import { type Queryable, type Row, integerArray, prepared, uuidArray } from '../../store/index.js';
 import type { RunHeader, RunKey, StoredRun } from '../coordinator/ports.js';
 import { headerOf, HEADER_COLUMNS, type HeaderRow } from './header-row.js';
-import { plainArray, uuidArray } from './sql-array.js';
 
 /** Which snapshots this engine can read; the others are passed over and the run is read from its first row. */
 export type SnapshotCheck = (data: Uint8Array) => boolean;
@@ -66,7 +65,7 @@ export async function loadRows(
   const result = await db.query<Row & { n: number; seq: number; at: number; data: Buffer }>(LOAD_ROWS, [
     uuidArray(keys.map((key) => key.tenantId)),
     uuidArray(keys.map((key) => key.runId)),
-    plainArray(keys.map((key) => key.after)),
+    integerArray(keys.map((key) => key.after)),
   ]);
   const found: StoredRow[][] = keys.map(() => []);
   for (const row of result.rows) found[row.n]?.push({ seq: row.seq, atUs: row.at, entries: row.data });

@@ -4,9 +4,8 @@
  * deadlocking.
  */
 import { DuctorError } from '../../kernel/index.js';
-import type { Queryable, Row } from '../../store/index.js';
+import { type Queryable, type Row, integerArray } from '../../store/index.js';
 import { IS_LEASED, isSessionOpen, SESSION_KEYS, type LivenessRule } from './node-liveness.js';
-import { plainArray } from './sql-array.js';
 
 /** Shards of a statement that returned them, ascending. */
 function shardsOf(rows: readonly (Row & { readonly shard: number })[]): readonly number[] {
@@ -54,13 +53,13 @@ export async function claimShards(
   if (!(await holdUnfenced(tx, nodeId))) return [];
   const locked = await tx.query<Row & { shard: number }>(
     'select shard from ductor.shard_owner where shard = any($1::smallint[]) order by shard for update skip locked',
-    [plainArray(shards)],
+    [integerArray(shards)],
   );
   const { rows } = await tx.query<Row & { shard: number }>(
     `update ductor.shard_owner o set node_id = $1, epoch = o.epoch + 1
       where o.shard = any($2::smallint[]) and not exists (select 1 from ductor.engine_node n where n.node_id = o.node_id)
       returning o.shard`,
-    [nodeId, plainArray(shardsOf(locked.rows))],
+    [nodeId, integerArray(shardsOf(locked.rows))],
   );
   return shardsOf(rows);
 }
@@ -75,7 +74,7 @@ async function moveShards(
   const { rows } = await tx.query<Row & { shard: number }>(
     `update ductor.shard_owner set node_id = $2, epoch = epoch + 1
       where node_id = $1 and shard = any($3::smallint[]) returning shard`,
-    [fromNodeId, toNodeId, plainArray(shards)],
+    [fromNodeId, toNodeId, integerArray(shards)],
   );
   return shardsOf(rows);
 }

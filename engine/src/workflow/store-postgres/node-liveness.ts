@@ -4,7 +4,7 @@
 export interface LivenessRule {
   /**
    * A node whose session is gone but which renewed its lease this recently may just be reconnecting: it is not dead
-   * yet. Default 1,000 ms, one heartbeat.
+   * yet. Default 300 ms; callers look twice, a heartbeat apart, before they take over.
    */
   readonly sessionGraceMs: number;
   /** After a start of the database server all sessions are gone; for so long that proves nothing. Default 3,000 ms. */
@@ -12,7 +12,7 @@ export interface LivenessRule {
 }
 
 /** The defaults. */
-export const DEFAULT_LIVENESS: LivenessRule = { sessionGraceMs: 1_000, restartGraceMs: 3_000 };
+export const DEFAULT_LIVENESS: LivenessRule = { sessionGraceMs: 300, restartGraceMs: 3_000 };
 
 /** Advisory locks that sessions of this database hold, as one table `session (key)`. */
 export const SESSION_KEYS = `session as materialized (

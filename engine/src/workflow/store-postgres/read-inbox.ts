@@ -1,9 +1,8 @@
 /** Reads the boxes of shards. */
 import { impossible } from '../../kernel/index.js';
-import { prepared, type Queryable, type Row } from '../../store/index.js';
+import { type Queryable, type Row, integerArray, prepared } from '../../store/index.js';
 import type { InboxMessage } from '../coordinator/ports.js';
 import { INBOX_KIND } from './send-inbox.js';
-import { plainArray } from './sql-array.js';
 
 /** Bodies read at once, bytes; at least one message is read whatever its size. */
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -36,7 +35,7 @@ export async function readInbox(
 ): Promise<readonly InboxMessage[]> {
   const { rows } = await db.query<
     Row & { id: number; tenant_id: string; chain_id: string; kind: number; body: Buffer }
-  >(READ, [plainArray(shards), limit]);
+  >(READ, [integerArray(shards), limit]);
   return rows.map((row) => ({
     id: row.id,
     tenantId: row.tenant_id,

@@ -1,8 +1,6 @@
 /** Puts messages in the boxes of open runs. */
-import { prepared, type Queryable, type Row } from '../../store/index.js';
+import { BatchBlob, type Queryable, type Row, integerArray, prepared, uuidArray } from '../../store/index.js';
 import type { InboxMessage } from '../coordinator/ports.js';
-import { newBlob } from './blob.js';
-import { plainArray, uuidArray } from './sql-array.js';
 
 /** How kinds are stored. */
 export const INBOX_KIND: Readonly<Record<InboxMessage['kind'], number>> = { cancel: 1, result: 2 };
@@ -22,7 +20,7 @@ const SEND = prepared(
     where r.tenant_id = m.tenant_id and r.run_id = m.run_id and r.closed_at is null for key share) r
 ), sent as (
   insert into ductor.run_inbox (tenant_id, chain_id, shard, kind, body)
-  select b.tenant_id, b.run_id, b.shard, b.kind, substring($6::bytea from b.start for b.size) from box b order by b.n
+  select b.tenant_id, b.run_id, b.shard, b.kind, substring($6::bytea from b.start + 1 for b.size) from box b order by b.n
 )
 select n::int - 1 as n from box`,
 );
@@ -33,15 +31,15 @@ export async function sendInbox(
   messages: readonly Omit<InboxMessage, 'id'>[],
 ): Promise<readonly boolean[]> {
   if (messages.length === 0) return [];
-  const blob = newBlob();
-  const starts = messages.map((message) => blob.add(message.body));
+  const blob = new BatchBlob();
+  const slices = messages.map((message) => blob.append(message.body));
   const { rows } = await db.query<Row & { n: number }>(SEND, [
     uuidArray(messages.map((message) => message.tenantId)),
     uuidArray(messages.map((message) => message.runId)),
-    plainArray(messages.map((message) => INBOX_KIND[message.kind])),
-    plainArray(starts),
-    plainArray(messages.map((message) => message.body.length)),
-    blob.bytes(),
+    integerArray(messages.map((message) => INBOX_KIND[message.kind])),
+    integerArray(slices.map((slice) => slice.offset)),
+    integerArray(slices.map((slice) => slice.length)),
+    blob.toBuffer(),
   ]);
   const sent = new Set(rows.map((row) => row.n));
   return messages.map((_, n) => sent.has(n));
