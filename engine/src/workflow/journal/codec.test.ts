@@ -12,6 +12,7 @@ import {
   encodeEntries,
   encodeInput,
   encodeSnapshot,
+  isSnapshotReadable,
   loadRun,
   snapshotDue,
   type InboxInput,
@@ -132,6 +133,12 @@ describe('snapshots', () => {
       new Uint8Array(),
     ];
     for (const data of unreadable) expect(decodeSnapshot({ ...KEY, seq: 4 }, data)).toBeNull();
+  });
+
+  it('are known to be readable by their format', () => {
+    const bytes = encodeSnapshot(half().state);
+    const foreign = Snapshot.encode({ ...Snapshot.decode(bytes), format: 2 }).finish();
+    expect([bytes, foreign, new Uint8Array()].map(isSnapshotReadable)).toEqual([true, false, false]);
   });
 
   it('are due when the rows since the last outgrow it and 64 KiB', () => {

@@ -3,4 +3,11 @@ export { decodeEntries, encodeEntries, ENTRIES_FORMAT } from './entries-codec.js
 export { historyOf, type HistoryItem, type JournalRow } from './history.js';
 export { decodeInput, encodeInput, type InboxInput } from './input-codec.js';
 export { loadRun, type StoredJournal } from './load.js';
-export { decodeSnapshot, encodeSnapshot, snapshotDue, SNAPSHOT_FORMAT, type SnapshotKey } from './snapshot-codec.js';
+export {
+  decodeSnapshot,
+  encodeSnapshot,
+  isSnapshotReadable,
+  snapshotDue,
+  SNAPSHOT_FORMAT,
+  type SnapshotKey,
+} from './snapshot-codec.js';

@@ -144,6 +144,12 @@ function stateOf(key: SnapshotKey, stored: Snapshot): RunState | null {
   };
 }
 
+/** Whether this engine can read a snapshot, by its format alone: for stores, which else must read the rows before it. */
+export function isSnapshotReadable(bytes: Uint8Array): boolean {
+  // Field 1 is the format, and the encoder writes fields in order: its key is 0x08, its number one byte up to 127.
+  return bytes[0] === 0x08 && bytes[1] === SNAPSHOT_FORMAT;
+}
+
 /** What a snapshot belongs to: a run, and the last row it holds. */
 export interface SnapshotKey {
   readonly tenantId: string;

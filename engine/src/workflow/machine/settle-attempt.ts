@@ -10,7 +10,7 @@ import { emit, goesOn, planStepAt, type Tick } from './tick.js';
 import { storableUs } from './timestamp.js';
 
 /** Attempts of a step that may be lost with their worker in a row before the run is parked. */
-export const LOST_IN_A_ROW_MAX = 3;
+const LOST_IN_A_ROW_MAX = 3;
 
 /** How an attempt failed. */
 export type AttemptFailure = Omit<Extract<AttemptOutcome, { readonly kind: 'failed' }>, 'kind'>;

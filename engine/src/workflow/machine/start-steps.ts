@@ -4,7 +4,7 @@ import { checkSize, ownFailure, tryPlan } from './failure.js';
 import type { PlanStep, Template } from './plan.js';
 import { emit, type Tick } from './tick.js';
 import { formatTimestampUs, storableUs } from './timestamp.js';
-import { jsonValue, NULL_VALUE, type Value, type ValueSource } from './value.js';
+import { jsonValue, NULL_VALUE, type ValueSource } from './value.js';
 
 /** Where the value of a template stands, or the value itself. Throws what the template throws, and value_too_large. */
 export function sourceOf(tick: Tick, template: Template, what: string): ValueSource {
@@ -15,11 +15,6 @@ export function sourceOf(tick: Tick, template: Template, what: string): ValueSou
   if (source.kind !== 'stepOutput') return source;
   const output = tick.draft.steps.get(source.path)?.output ?? null;
   return output === null ? { kind: 'value', value: NULL_VALUE } : source;
-}
-
-/** Output of a wait that ended. */
-export function wokeOutput(nowUs: number): Value {
-  return jsonValue({ woke_at: formatTimestampUs(nowUs) });
 }
 
 function startCallback(tick: Tick, step: PlanStep & { readonly type: 'CALLBACK' }): void {
@@ -46,7 +41,8 @@ function startWait(tick: Tick, step: PlanStep & { readonly type: 'WAIT' }): void
 
 /** Ends a wait whose time has come. */
 export function endWait(tick: Tick, path: string): void {
-  emit(tick, { kind: 'step_completed', path, attempt: 0, output: wokeOutput(tick.nowUs) });
+  const output = jsonValue({ woke_at: formatTimestampUs(tick.nowUs) });
+  emit(tick, { kind: 'step_completed', path, attempt: 0, output });
   tick.ended.push(path);
 }
 

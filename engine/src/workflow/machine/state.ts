@@ -7,7 +7,8 @@
  *   RUNNING | WAITING | CANCELLING <-> PARKED
  * Step status (a step that is not in `steps` is PENDING)
  *   PENDING -> SCHEDULED -> RUNNING -> COMPLETED | FAILED | BACKOFF;  BACKOFF -> SCHEDULED (next attempt)
- *   PENDING -> WAITING -> COMPLETED;  PENDING -> COMPLETED | FAILED (done by the coordinator itself);  PENDING -> SKIPPED
+ *   PENDING -> WAITING -> COMPLETED;  PENDING -> COMPLETED | FAILED (done by the coordinator itself)
+ *   PENDING -> SKIPPED
  *   SCHEDULED | RUNNING -> CANCELLING -> COMPLETED | FAILED | CANCELLED;  BACKOFF | WAITING -> CANCELLED
  */
 import type { Value, ValueSource } from './value.js';
@@ -57,7 +58,10 @@ export interface StepState {
   readonly output: Value | null;
   /** Of the last attempt that failed. */
   readonly error: RunFailure | null;
-  /** When time changes this step: attempt deadline (RUNNING), next attempt (BACKOFF), end of wait (WAITING), give-up (CANCELLING). */
+  /**
+   * When time changes this step: attempt deadline (RUNNING), next attempt (BACKOFF), end of wait (WAITING), give-up
+   * (CANCELLING).
+   */
   readonly dueAtUs: number | null;
   /** Worker of a noted attempt. */
   readonly worker: string | null;

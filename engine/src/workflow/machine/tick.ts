@@ -56,7 +56,7 @@ export function emit(tick: Tick, entry: Entry): void {
   tick.entries.push(entry);
 }
 
-/** The plan's step at a path that stands in the state. Throws internal when state and plan are of different versions. */
+/** The plan's step at a path that stands in the state. Throws internal when state and plan do not belong together. */
 export function planStepAt(tick: Tick, path: string): PlanStep {
   const step = tick.plan.stepByRef.get(path);
   if (step !== undefined) return step;

@@ -1,4 +1,4 @@
-/** Drives one run through advance in tests, keeping its journal and checking on every tick that it folds to the state. */
+/** Drives one run through advance in tests; keeps its journal, and checks on every tick that it folds to the state. */
 import { impossible } from '../../kernel/index.js';
 import { decodeEntries, encodeEntries, type JournalRow } from '../journal/index.js';
 import { advance, emptyRun, fold, jsonValue } from '../machine/index.js';

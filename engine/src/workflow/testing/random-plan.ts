@@ -1,4 +1,4 @@
-/** Random plans for properties: any DAG of up to nine steps, all step and edge types, conditions that fail now and then. */
+/** Random plans for properties: any DAG of up to nine steps, all step and edge types, now and then code that fails. */
 import fc from 'fast-check';
 import { DuctorError } from '../../kernel/index.js';
 import type { Plan, PlanEdge, RetryPlan } from '../machine/index.js';

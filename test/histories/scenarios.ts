@@ -1,0 +1,166 @@
+/** Runs that the first histories were recorded from: one for each way a run can go. */
+import type { RunInput } from '../../engine/src/workflow/machine/index.js';
+import {
+  CANCEL,
+  completed,
+  drive,
+  failed,
+  result,
+  running,
+  start,
+  WAKE,
+  type DrivenRun,
+} from '../../engine/src/workflow/testing/drive.js';
+import { edge, outputOf, planOf, sequence, template } from '../../engine/src/workflow/testing/plan-builder.js';
+
+/** Tenant of recorded runs. */
+export const TENANT_ID = '00000000-0000-7000-8000-000000000001';
+
+/** A run to record. */
+export interface Scenario {
+  readonly name: string;
+  readonly about: string;
+  readonly play: () => DrivenRun;
+}
+
+/** Drives a run: numbers are seconds that pass, the rest are ticks. */
+function played(run: DrivenRun, ...story: readonly (number | RunInput | readonly RunInput[])[]): DrivenRun {
+  for (const part of story) {
+    if (typeof part === 'number') run.nowUs += part * 1_000_000;
+    else run.give(...('kind' in part ? [part] : part));
+  }
+  return run;
+}
+
+const lead: RunInput = {
+  ...{ kind: 'start', attributes: { region: 'north', source: 'web form' } },
+  input: { data: Buffer.from('{"id":"lead-1","state":"NY","amount":61000}'), encoding: 'json' },
+};
+
+const helloWorld = planOf({
+  steps: {
+    greet: { type: 'DATAFLOW', transform: () => ({ message: 'hello' }) },
+    pause: { type: 'WAIT', wakeAtUs: (_scope, nowUs) => nowUs + 2_000_000 },
+  },
+  edges: [edge('greet', 'pause')],
+});
+
+const branches = planOf({
+  steps: {
+    score: { type: 'CALLBACK', retry: { jitter: 0.2 } },
+    repair: { type: 'CALLBACK', input: outputOf('score') },
+    large: { type: 'CALLBACK', input: template((scope) => ({ from: scope.run['id'], lead: scope.input() })) },
+    small: { type: 'CALLBACK' },
+    notify: { type: 'CALLBACK', input: outputOf('large') },
+  },
+  edges: [
+    edge('score', 'repair', 'FAILURE'),
+    edge('score', 'large', 'SUCCESS', () => true),
+    edge('score', 'small', 'SUCCESS', () => false),
+    edge('large', 'notify', 'ALWAYS'),
+    edge('small', 'notify', 'ALWAYS'),
+  ],
+  output: outputOf('notify'),
+});
+
+const parallel = planOf({
+  steps: {
+    once: { type: 'CALLBACK', retry: { maxAttempts: 1 } },
+    open: { type: 'CALLBACK', timeoutMs: 60_000, cancelTimeoutMs: 5000 },
+    again: { type: 'CALLBACK' },
+    timer: { type: 'WAIT', wakeAtUs: (_scope, nowUs) => nowUs + 600_000_000 },
+  },
+});
+
+const opaque = { data: Buffer.from([0xa1, 0x61, 0x6e, 0x01]), encoding: 'cbor' };
+const lost = (attempt: number): RunInput => ({ kind: 'lost', path: 'a', attempt });
+
+/** All of them. */
+export const SCENARIOS: readonly Scenario[] = [
+  {
+    name: 'hello-world',
+    about: 'A greeting built inline, then a wait of two seconds.',
+    play: () => played(drive(helloWorld, TENANT_ID), start(), 2, WAKE),
+  },
+  {
+    name: 'retries-and-branches',
+    about: 'Two failed attempts, one timed out; then a branch taken, a branch skipped, a join, an output by reference.',
+    play: () =>
+      played(
+        ...[
+          drive(branches, TENANT_ID),
+          lead,
+          0.2,
+          failed('score', 1, { stack: 'Error: boom\n    at score (lead.ts:7)' }),
+        ],
+        ...[1, WAKE, 1, running('score', drive(branches).nowUs + 2_200_000, 2, 'worker-7'), 300, WAKE],
+        ...[2, WAKE, 0.5, completed('score', { score: 0.93 }, 3), 0.1, completed('large', [1, 2, 3])],
+        ...[0.1, completed('notify', 'ünïcode \u{1f6a6}')],
+      ),
+  },
+  {
+    name: 'handled-failure',
+    about: 'The only attempt fails for good; the FAILURE edge repairs it, the rest is skipped.',
+    play: () =>
+      played(
+        ...[drive(branches, TENANT_ID), lead, 1, failed('score', 1, { nonRetryable: true, code: 'card_declined' })],
+        ...[1, completed('repair', { repaired: true })],
+      ),
+  },
+  {
+    name: 'unhandled-failure',
+    about: 'A failure nothing handles: a backoff and a timer are cancelled, an open attempt may end, the run fails.',
+    play: () =>
+      played(
+        ...[
+          drive(parallel, TENANT_ID),
+          lead,
+          1,
+          [failed('again'), running('open', drive(parallel).nowUs, 1, 'worker-1')],
+        ],
+        ...[1, failed('once'), 3, result('open', 1, { kind: 'completed', output: opaque })],
+      ),
+  },
+  {
+    name: 'cancelled',
+    about: 'A cancel: a backoff and a timer end at once, one attempt ends in time, one is given up as abandoned.',
+    play: () =>
+      played(
+        ...[
+          drive(parallel, TENANT_ID),
+          lead,
+          1,
+          [failed('again'), running('open', drive(parallel).nowUs, 1, 'worker-1')],
+        ],
+        ...[0.5, CANCEL, 0.5, result('once', 1, { kind: 'cancelled' }), 4.5, WAKE],
+      ),
+  },
+  {
+    name: 'workers-lost',
+    about: 'Three workers are lost in a row: the run is parked, later resumed, and completes.',
+    play: () =>
+      played(
+        ...[drive(sequence('a', 'b'), TENANT_ID), lead, 20, lost(1), 1, WAKE, 20, lost(2), 2, WAKE, 20, lost(3)],
+        ...[3600, { kind: 'resume' } as const, 1, completed('a', 1, 4), 1, completed('b', 2)],
+      ),
+  },
+  {
+    name: 'parked-poison',
+    about: 'Parked for a poison payload with its attempt still out; the result is recorded, a cancel closes it.',
+    play: () =>
+      played(
+        ...[drive(sequence('a', 'b'), TENANT_ID), lead, 1],
+        ...[{ kind: 'park', code: 'poison_commit', message: 'SQLSTATE 54000: row is too big' } as const],
+        ...[1, completed('a', { kept: true }), 86_400, CANCEL],
+      ),
+  },
+  {
+    name: 'still-open',
+    about: 'A run in the middle: one attempt noted, one in backoff, one scheduled, a timer.',
+    play: () =>
+      played(
+        ...[drive(parallel, TENANT_ID), lead, 1, failed('again'), 0.5],
+        ...[running('open', drive(parallel).nowUs, 1, 'worker-1')],
+      ),
+  },
+];
