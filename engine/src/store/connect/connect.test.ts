@@ -138,7 +138,7 @@ describe('a lane', () => {
     const connection = await lane();
     const { rows } = await connection.query<{ name: string; setting: string }>(
       `select name, setting from pg_settings where name in ('statement_timeout', 'idle_in_transaction_session_timeout',
-        'enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit') order by name`,
+        'enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit', 'plan_cache_mode') order by name`,
     );
     expect(Object.fromEntries(rows.map(({ name, setting }) => [name, setting]))).toEqual({
       enable_hashjoin: 'off',
@@ -146,6 +146,7 @@ describe('a lane', () => {
       enable_seqscan: 'off',
       idle_in_transaction_session_timeout: '1000',
       jit: 'off',
+      plan_cache_mode: 'force_generic_plan',
       statement_timeout: '5000',
     });
     const name = await test.db.query('select application_name as a from pg_stat_activity where pid = $1', [
@@ -209,6 +210,20 @@ describe('a connection that is cut', () => {
     const db = openDatabase({ url: test.url, applicationName: 'ductor test', maxConnections: 1 });
     await failure(db.query('select pg_terminate_backend(pg_backend_pid())'));
     expect((await db.query('select 1 as n')).rows).toEqual([{ n: 1 }]);
+    await db.close();
+  });
+
+  it('between two statements of a transaction fails the transaction, not the process', async () => {
+    const lines: string[] = [];
+    const db = openDatabase({ url: test.url, applicationName: 'ductor test', log: (line) => lines.push(line) });
+    const work = db.transaction(async (tx) => {
+      const { rows } = await tx.query<{ pid: number }>('select pg_backend_pid() as pid');
+      await test.db.query('select pg_terminate_backend($1)', [rows[0]?.pid]);
+      await until(() => lines.length > 0, 'the end of the session');
+      await tx.query('select 1');
+    });
+    expect(classify(await failure(work)).class).toBe('unknown_outcome');
+    expect(lines[0]).toContain('terminating connection');
     await db.close();
   });
 

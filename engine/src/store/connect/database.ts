@@ -35,12 +35,14 @@ export function openDatabase(options: DatabaseOptions): Database {
     idleTimeoutMillis: 30_000,
     query_timeout: ANSWER_TIMEOUT_MS.pooled,
     onConnect: async (client) => {
+      // A session that ends between two statements of its borrower raises this; the pool listens to idle ones only.
+      client.on('error', (error) => options.log?.(`a database session ended: ${error.message}`));
       await client.query(sessionSetup('pooled'));
     },
   };
   const pool = new pg.Pool(config);
-  // An idle session that ends raises this; unheard it would end the process. The pool drops the session itself.
-  pool.on('error', (error) => options.log?.(`an idle database session ended: ${error.message}`));
+  // The pool repeats the error of an idle session; unheard it would end the process. It drops the session itself.
+  pool.on('error', () => undefined);
   let isClosed = false;
 
   const borrow = async (): Promise<pg.PoolClient> => {
