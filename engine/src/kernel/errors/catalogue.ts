@@ -36,6 +36,13 @@ export interface ErrorKind {
 
 /** Every code. Keep alphabetical. */
 export const ERROR_CATALOGUE = {
+  address_unavailable: {
+    grpc: 'UNAVAILABLE',
+    http: 503,
+    retryable: false,
+    meaning: 'The engine cannot listen on the address it was given.',
+    remedy: 'Choose another port with --port or DUCTOR_PORT, or stop what listens there.',
+  },
   assertion_failed: {
     grpc: 'FAILED_PRECONDITION',
     http: 412,

@@ -1,0 +1,79 @@
+/** Collects what is wrong with the fields of a request, so that the caller hears of all of it at once. */
+import { DuctorError, isUuid, type Problem } from '../../../kernel/index.js';
+
+const HALF_PAIR = /\p{Surrogate}/u;
+/** Longest slug, idempotency key and other identifiers, characters. */
+export const MAX_IDENTIFIER_CHARS = 128;
+/** Items of a page when the request does not say. */
+const DEFAULT_PAGE_SIZE = 50;
+export const MAX_PAGE_SIZE = 200;
+export const MAX_CURSOR_CHARS = 256;
+
+/** What was found, short enough to send back and well formed. */
+function shown(value: string): string {
+  return value
+    .slice(0, 200)
+    .replaceAll(/\p{Surrogate}/gu, '\ufffd')
+    .replaceAll('\0', '\ufffd');
+}
+
+/** Checks fields. Each check answers whether the field is fine. */
+export class FieldChecks {
+  readonly #problems: Problem[] = [];
+
+  /** Notes a problem. */
+  note(path: string, value: string, problem: string, remedy: string): false {
+    this.#problems.push({ path, value: shown(value), problem, remedy });
+    return false;
+  }
+
+  /** An id: a UUID in lower case. */
+  uuid(path: string, value: string): boolean {
+    if (isUuid(value)) return true;
+    return this.note(path, value, 'is not a UUID in lower case', 'send the id as the engine gave it');
+  }
+
+  /** A text within bounds, without NUL and halves of surrogate pairs. */
+  text(path: string, value: string, maxChars: number): boolean {
+    if (value.length > maxChars) {
+      return this.note(path, value, `has ${value.length} characters, at most ${maxChars} are allowed`, 'shorten it');
+    }
+    if (value.includes('\0')) return this.note(path, value, 'holds a NUL character', 'remove it');
+    if (HALF_PAIR.test(value)) return this.note(path, value, 'holds half of a surrogate pair', 'send whole characters');
+    return true;
+  }
+
+  /** A text as above that is not empty. */
+  required(path: string, value: string, maxChars = MAX_IDENTIFIER_CHARS): boolean {
+    if (value === '') return this.note(path, value, 'is missing', 'name it');
+    return this.text(path, value, maxChars);
+  }
+
+  /** A count within bounds. */
+  count(path: string, value: number, min: number, max: number): boolean {
+    if (value >= min && value <= max) return true;
+    return this.note(path, String(value), `must be ${min} to ${max}`, 'stay within the bounds');
+  }
+
+  /** The page size to use. */
+  pageSize(path: string, value: number): number {
+    this.count(path, value, 0, MAX_PAGE_SIZE);
+    return value === 0 ? DEFAULT_PAGE_SIZE : value;
+  }
+
+  /** Adds problems found elsewhere. */
+  add(problems: readonly Problem[]): void {
+    this.#problems.push(...problems);
+  }
+
+  /** Throws invalid_argument when anything is wrong. */
+  done(): void {
+    const [first] = this.#problems;
+    if (first === undefined) return;
+    const more = this.#problems.length > 1 ? ` and ${this.#problems.length - 1} more problems` : '';
+    throw new DuctorError('invalid_argument', `${first.path}: ${first.problem}${more}`, {
+      details: this.#problems,
+      remedy: first.remedy,
+    });
+  }
+}

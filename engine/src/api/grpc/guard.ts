@@ -1,0 +1,121 @@
+/**
+ * Stands before every method: finds out who calls, whether they may, whether the bytes are a message; turns whatever a
+ * handler throws into a status. Streams are looked at again while they last, so that a revoked key ends them, too.
+ *
+ * Invariants:
+ * 1. No handler runs without a principal that has the scope of its method in the permission table.
+ * 2. A method without an entry in the table cannot be served.
+ * 3. The tenant is the key's. A caller may name it beside the key; another one is refused.
+ */
+import type { Metadata } from '@grpc/grpc-js';
+import { DuctorError, impossible, type Clock, type Timer } from '../../kernel/index.js';
+import { PUBLIC, permissionOf, type Principal, type Scope, type Tenancy } from '../../tenancy/index.js';
+import { toStatus, type CallStatus } from './errors/to-status.js';
+import type { Report } from './errors/report.js';
+
+/** Parts of the guard. */
+export interface GuardOptions {
+  readonly tenancy: Pick<Tenancy, 'authenticate'>;
+  readonly clock: Clock;
+  readonly report: Report;
+}
+
+/** How often a stream's key is looked at again, ms; with the time an answer counts, a revocation works within 4 s. */
+const RECHECK_MS = 2_000;
+const MAX_METADATA_BYTES = 16 * 1024;
+
+/** The only value of a key of the metadata; undefined when it is absent. Throws unauthenticated when there are several. */
+function single(metadata: Metadata, key: string): string | undefined {
+  const values = metadata.get(key);
+  if (values.length > 1) throw new DuctorError('unauthenticated', `the metadata has ${values.length} values of ${key}`);
+  return values[0]?.toString();
+}
+
+function checkSize(metadata: Metadata): void {
+  let bytes = 0;
+  for (const [key, value] of Object.entries(metadata.getMap())) bytes += key.length + value.length;
+  if (bytes > MAX_METADATA_BYTES) {
+    throw new DuctorError(
+      'invalid_argument',
+      `the metadata has ${bytes} bytes, at most ${MAX_METADATA_BYTES} are allowed`,
+    );
+  }
+}
+
+/** The scope of a method that needs a key. Throws internal when the table has none: the server must not start. */
+export function scopeOf(method: string): Scope {
+  const permission = permissionOf(method);
+  if (permission === undefined) impossible('permission-missing', `${method} has no entry in the permission table`);
+  if (permission === PUBLIC) impossible('permission-public', `${method} is public and needs a key`);
+  return permission;
+}
+
+/** Checks callers of one method. */
+export class MethodGuard {
+  readonly #options: GuardOptions;
+  readonly #scope: Scope;
+
+  constructor(
+    readonly method: string,
+    options: GuardOptions,
+  ) {
+    this.#options = options;
+    this.#scope = scopeOf(method);
+  }
+
+  /** Who calls: at once when the key was seen lately. Throws unauthenticated, permission_denied, invalid_argument. */
+  enter(metadata: Metadata): Principal | Promise<Principal> {
+    checkSize(metadata);
+    const named = single(metadata, 'x-tenant-id');
+    const principal = this.#options.tenancy.authenticate(single(metadata, 'authorization'));
+    return principal instanceof Promise
+      ? principal.then((found) => this.#admit(found, named))
+      : this.#admit(principal, named);
+  }
+
+  /**
+   * Looks at the key of a stream again and again.
+   *
+   * @param onRefused called once when the key gives no right any more
+   * @returns how to stop
+   */
+  watch(metadata: Metadata, onRefused: (error: unknown) => void): () => void {
+    let isStopped = false;
+    let timer: Timer;
+    const look = async (): Promise<void> => {
+      try {
+        await this.enter(metadata);
+      } catch (error) {
+        const { code } = DuctorError.from(error);
+        // Whether the key lives is not known while the database is away: the stream stays.
+        if (!isStopped && (code === 'unauthenticated' || code === 'permission_denied')) onRefused(error);
+      }
+      if (!isStopped) arm();
+    };
+    const arm = (): void => {
+      timer = this.#options.clock.setTimer(RECHECK_MS, () => void look());
+    };
+    arm();
+    return () => {
+      isStopped = true;
+      timer.cancel();
+    };
+  }
+
+  /** The status for whatever was caught. */
+  statusOf(caught: unknown): CallStatus {
+    return toStatus(this.#options.report(caught, this.method));
+  }
+
+  #admit(principal: Principal, named: string | undefined): Principal {
+    if (named !== undefined && named !== principal.tenantId) {
+      throw new DuctorError('permission_denied', 'x-tenant-id is not the tenant of the key', {
+        remedy: 'Leave x-tenant-id out, or use a key of that tenant.',
+      });
+    }
+    if (!principal.scopes.has(this.#scope)) {
+      throw new DuctorError('permission_denied', `the key lacks the scope ${this.#scope}`);
+    }
+    return principal;
+  }
+}

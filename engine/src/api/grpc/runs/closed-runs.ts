@@ -1,0 +1,64 @@
+/**
+ * Runs that ended here moments ago: who asks for a result just after the end is answered from memory. Bounded by count
+ * and bytes; the oldest go first.
+ */
+import type { Clock } from '../../../kernel/index.js';
+import type { RunFailure, RunKey, RunStatus, Value } from '../ports.js';
+
+/** How a run ended; null: there is no such run. */
+export type RunEnd = {
+  readonly status: RunStatus;
+  readonly output: Value | null;
+  readonly error: RunFailure | null;
+} | null;
+
+const KEPT_MS = 30_000;
+const MAX_RUNS = 20_000;
+const MAX_BYTES = 32 * 1024 * 1024;
+
+interface Entry {
+  readonly tenantId: string;
+  readonly end: RunEnd;
+  readonly bytes: number;
+  readonly untilMs: number;
+}
+
+/** The last runs that ended. */
+export class ClosedRuns {
+  readonly #clock: Clock;
+  /** In order of their end. */
+  readonly #entries = new Map<string, Entry>();
+  #bytes = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Remembers an end. */
+  add({ tenantId, runId }: RunKey, end: Exclude<RunEnd, null>): void {
+    this.#delete(runId);
+    const bytes = 300 + (end.output?.data.length ?? 0) + (end.error?.stack.length ?? 0);
+    const untilMs = this.#clock.monotonicMs() + KEPT_MS;
+    this.#entries.set(runId, { tenantId, end, bytes, untilMs });
+    this.#bytes += bytes;
+    for (const [oldest, entry] of this.#entries) {
+      const isTooMuch = this.#entries.size > MAX_RUNS || this.#bytes > MAX_BYTES;
+      if (!isTooMuch && entry.untilMs > this.#clock.monotonicMs()) return;
+      this.#delete(oldest);
+    }
+  }
+
+  /** How the tenant's run ended; undefined when that is not known here. */
+  get({ tenantId, runId }: RunKey): RunEnd | undefined {
+    const entry = this.#entries.get(runId);
+    if (entry === undefined || entry.tenantId !== tenantId) return undefined;
+    return entry.untilMs > this.#clock.monotonicMs() ? entry.end : undefined;
+  }
+
+  #delete(runId: string): void {
+    const entry = this.#entries.get(runId);
+    if (entry === undefined) return;
+    this.#entries.delete(runId);
+    this.#bytes -= entry.bytes;
+  }
+}

@@ -1,0 +1,137 @@
+/** GetRun, ListRuns, GetRunHistory, CancelRun. */
+import { DuctorError } from '../../../kernel/index.js';
+import type {
+  CancelRunRequest,
+  CancelRunResponse,
+  GetRunHistoryRequest,
+  GetRunHistoryResponse,
+  GetRunRequest,
+  GetRunResponse,
+  HistoryItem as WireHistoryItem,
+  ListRunsRequest,
+  ListRunsResponse,
+  Run,
+} from '../../../gen/ductor/v1/run.js';
+import type { Pagination } from '../../../gen/ductor/v1/common.js';
+import type { Unary } from '../call.js';
+import { badCursor, cursorNumber, decodeCursor, encodeCursor } from '../checks/cursor.js';
+import { FieldChecks, MAX_CURSOR_CHARS, MAX_IDENTIFIER_CHARS } from '../checks/field-checks.js';
+import {
+  historyOf,
+  type Coordinator,
+  type HistoryItem,
+  type PlanSource,
+  type RunCursor,
+  type RunKey,
+  type RunReader,
+  type RunState,
+} from '../ports.js';
+import { runStatusOf } from '../wire/enums.js';
+import { listedRunOf, runOf } from '../wire/run.js';
+import { timestampOf } from '../wire/timestamp.js';
+import type { RunLoader } from './run-loader.js';
+
+/** What they need. */
+export interface RunReads {
+  readonly load: RunLoader;
+  readonly reader: Pick<RunReader, 'list' | 'history'>;
+  readonly plans: PlanSource;
+  readonly coordinator: Pick<Coordinator, 'cancel'>;
+}
+
+const MAX_REASON_CHARS = 4_096;
+
+const missing = (runId: string): DuctorError => new DuctorError('not_found', `there is no run ${runId}`);
+const pageEnd = (nextCursor: string): Pagination => ({ pageSize: 0, cursor: '', nextCursor });
+
+function checkRunId(runId: string): void {
+  const checks = new FieldChecks();
+  checks.uuid('run_id', runId);
+  checks.done();
+}
+
+/** A run as the contract shows it. Throws not_found. */
+export async function showRun({ load, plans }: Pick<RunReads, 'load' | 'plans'>, key: RunKey): Promise<Run> {
+  const state: RunState | undefined = await load(key);
+  if (state === undefined) throw missing(key.runId);
+  const { tenantId, familySlug, version } = state;
+  return runOf(state, plans.peek(tenantId, familySlug, version) ?? (await plans.load(tenantId, familySlug, version)));
+}
+
+/** GetRun. */
+export function getRun(reads: RunReads): Unary<GetRunRequest, GetRunResponse> {
+  return async ({ runId }, { tenantId }) => {
+    checkRunId(runId);
+    return { data: await showRun(reads, { tenantId, runId }) };
+  };
+}
+
+function runCursorOf(cursor: string): RunCursor {
+  const [startedAt, runId = ''] = decodeCursor(cursor, 2);
+  const checks = new FieldChecks();
+  if (!checks.uuid('pagination.cursor', runId)) throw badCursor(cursor);
+  return { startedAtUs: cursorNumber(startedAt, cursor), runId };
+}
+
+/** ListRuns. */
+export function listRuns({ reader }: RunReads): Unary<ListRunsRequest, ListRunsResponse> {
+  return async ({ pagination, state, familySlug }, { tenantId }) => {
+    const checks = new FieldChecks();
+    const limit = checks.pageSize('pagination.page_size', pagination?.pageSize ?? 0);
+    const cursor = pagination?.cursor ?? '';
+    checks.text('pagination.cursor', cursor, MAX_CURSOR_CHARS);
+    checks.text('family_slug', familySlug, MAX_IDENTIFIER_CHARS);
+    const status = runStatusOf(state);
+    if (status === undefined && state !== 0) checks.note('state', String(state), 'is no state of runs', 'name one');
+    checks.done();
+    const page = await reader.list({
+      tenantId,
+      limit,
+      ...(status === undefined ? {} : { status }),
+      ...(familySlug === '' ? {} : { familySlug }),
+      ...(cursor === '' ? {} : { cursor: runCursorOf(cursor) }),
+    });
+    const next = page.next === null ? '' : encodeCursor([page.next.startedAtUs, page.next.runId]);
+    return { data: page.headers.map(listedRunOf), pagination: pageEnd(next) };
+  };
+}
+
+function historyItemOf({ seq, atUs, kind, step, attempt, detail }: HistoryItem): WireHistoryItem {
+  return { seq, at: timestampOf(atUs), kind, step, attempt, detail: { ...detail } };
+}
+
+/** GetRunHistory. A cursor names the next item: its row and its place in the row. */
+export function getRunHistory({ reader }: RunReads): Unary<GetRunHistoryRequest, GetRunHistoryResponse> {
+  return async ({ runId, pagination }, { tenantId }) => {
+    const checks = new FieldChecks();
+    checks.uuid('run_id', runId);
+    const limit = checks.pageSize('pagination.page_size', pagination?.pageSize ?? 0);
+    const cursor = pagination?.cursor ?? '';
+    checks.text('pagination.cursor', cursor, MAX_CURSOR_CHARS);
+    checks.done();
+    const [seqPart, placePart] = cursor === '' ? ['1', '0'] : decodeCursor(cursor, 2);
+    const seq = cursorNumber(seqPart, cursor);
+    const place = cursorNumber(placePart, cursor);
+    // Each row has at least one item: one row more than items wanted says whether there are more.
+    const rows = await reader.history({ tenantId, runId }, Math.max(0, seq - 1), limit + 1);
+    if (rows.length === 0 && cursor === '') throw missing(runId);
+    const items = historyOf(rows).slice(place);
+    const after = items[limit];
+    const before = after === undefined ? 0 : items.slice(0, limit).filter((item) => item.seq === after.seq).length;
+    const skipped = after?.seq === seq ? place : 0;
+    const next = after === undefined ? '' : encodeCursor([after.seq, before + skipped]);
+    return { data: items.slice(0, limit).map(historyItemOf), pagination: pageEnd(next) };
+  };
+}
+
+/** CancelRun: answers the run as it is once the request is durable; running steps may still have to stop. */
+export function cancelRun(reads: RunReads): Unary<CancelRunRequest, CancelRunResponse> {
+  return async ({ runId, reason }, { tenantId, principalId }) => {
+    const checks = new FieldChecks();
+    checks.uuid('run_id', runId);
+    checks.text('reason', reason, MAX_REASON_CHARS);
+    checks.done();
+    await reads.coordinator.cancel({ tenantId, runId }, reason, principalId);
+    return { data: await showRun(reads, { tenantId, runId }) };
+  };
+}

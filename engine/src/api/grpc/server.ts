@@ -1,0 +1,171 @@
+/**
+ * The gRPC server of a node: the services of the contract behind the guard, health and reflection in the open.
+ *
+ *   built -> bound (SERVING) -> draining (NOT_SERVING, streams are told to go elsewhere) -> closed
+ *
+ * Invariant: every method that is served has an entry in the permission table, or the server is not built.
+ */
+import { Server, ServerCredentials, type ServiceDefinition, type UntypedServiceImplementation } from '@grpc/grpc-js';
+import { loadFileDescriptorSetFromBuffer } from '@grpc/proto-loader';
+import { ReflectionService } from '@grpc/reflection';
+import { HealthImplementation } from 'grpc-health-check';
+import { DuctorError, impossible, type Clock, type Random } from '../../kernel/index.js';
+import { BridgeServiceService } from '../../gen/ductor/v1/bridge.js';
+import { RunServiceService } from '../../gen/ductor/v1/run.js';
+import { WorkflowServiceService } from '../../gen/ductor/v1/workflow.js';
+import { FILE_DESCRIPTOR_SET_BASE64 } from '../../gen/descriptors.js';
+import type { Bridge } from '../../bridge/index.js';
+import type { Log } from '../../telemetry/index.js';
+import { PUBLIC, permissionOf, type Tenancy } from '../../tenancy/index.js';
+import { work } from './bridge-service.js';
+import { reporter } from './errors/report.js';
+import type { GuardOptions } from './guard.js';
+import type { Bus, Coordinator, PlanSource, RunReader, WorkflowCatalog } from './ports.js';
+import { awaitRuns } from './runs/await-runs.js';
+import { cancelRun, getRun, getRunHistory, listRuns } from './runs/read-runs.js';
+import { RecentStarts } from './runs/recent-starts.js';
+import { RunFeed } from './runs/run-feed.js';
+import { runLoader } from './runs/run-loader.js';
+import { triggerRun, triggerRuns } from './runs/trigger-runs.js';
+import { watchRun } from './runs/watch-run.js';
+import { ServiceBuilder } from './service.js';
+import * as workflows from './workflows/workflow-service.js';
+
+/** What the server needs. */
+export interface GrpcServerOptions {
+  readonly tenancy: Pick<Tenancy, 'authenticate'>;
+  readonly catalog: WorkflowCatalog;
+  readonly plans: PlanSource;
+  readonly coordinator: Pick<Coordinator, 'start' | 'cancel' | 'onChange'>;
+  readonly reader: RunReader;
+  readonly bridge: Pick<Bridge, 'open'>;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** Default: plaintext, for behind a proxy or on loopback. */
+  readonly credentials?: ServerCredentials;
+}
+
+/** A gRPC server. */
+export interface GrpcServer {
+  /** Listens. Returns the port. Throws address_unavailable. */
+  bind(host: string, port: number): Promise<number>;
+  /** Says NOT_SERVING, so that load balancers stop sending; calls are still answered. */
+  drain(): void;
+  /** Ends streams, lets calls finish, closes connections; those that do not end in time are cut. */
+  close(): Promise<void>;
+}
+
+const CHANNEL_OPTIONS = {
+  'grpc.max_receive_message_length': 4 * 1024 * 1024,
+  'grpc.max_concurrent_streams': 100,
+  // Both ends of a dead connection learn of it within half a minute.
+  'grpc.keepalive_time_ms': 20_000,
+  'grpc.keepalive_timeout_ms': 10_000,
+  'grpc.max_connection_idle_ms': 5 * 60_000,
+};
+const CLOSE_MS = 5_000;
+
+type Services = readonly { readonly definition: ServiceDefinition; readonly handlers: UntypedServiceImplementation }[];
+
+function buildServices(options: GrpcServerOptions, feed: RunFeed, guard: GuardOptions): Services {
+  const { catalog, plans, coordinator, reader, clock } = options;
+  const { report } = guard;
+  const starts = new RecentStarts();
+  const load = runLoader(reader, clock);
+  const reads = { load, reader, plans, coordinator };
+  const triggers = { coordinator, catalog, plans, load, starts, report };
+  const W = WorkflowServiceService;
+  const R = RunServiceService;
+  return [
+    new ServiceBuilder(guard)
+      .unary(W.createWorkflow, workflows.createWorkflow(catalog))
+      .unary(W.getWorkflow, workflows.getWorkflow(catalog))
+      .unary(W.listWorkflows, workflows.listWorkflows(catalog))
+      .unary(W.updateWorkflow, workflows.updateWorkflow(catalog))
+      .unary(W.validateWorkflow, workflows.validateWorkflow(catalog))
+      .unary(W.publishWorkflow, workflows.publishWorkflow(catalog))
+      .unary(W.listWorkflowVersions, workflows.listWorkflowVersions(catalog)),
+    new ServiceBuilder(guard)
+      .unary(R.triggerRun, triggerRun(triggers))
+      .unary(R.triggerRuns, triggerRuns(triggers))
+      .unary(R.getRun, getRun(reads))
+      .unary(R.listRuns, listRuns(reads))
+      .stream(R.watchRun, watchRun({ feed, load, plans }))
+      .unary(R.getRunHistory, getRunHistory(reads))
+      .unary(R.cancelRun, cancelRun(reads))
+      .bidi(R.awaitRuns, awaitRuns({ feed, starts, clock })),
+    new ServiceBuilder(guard).bidi(BridgeServiceService.work, work(options.bridge)),
+  ];
+}
+
+/** Adds a service that needs no key: only methods that the table calls public. */
+function addPublic(server: Server, service: ServiceDefinition, handlers: UntypedServiceImplementation): void {
+  for (const { path } of Object.values(service)) {
+    if (permissionOf(path) !== PUBLIC)
+      impossible('permission-not-public', `${path} is not public in the permission table`);
+  }
+  server.addService(service, handlers);
+}
+
+function addHealthAndReflection(server: Server): HealthImplementation {
+  const health = new HealthImplementation({ '': 'NOT_SERVING' });
+  const open = {
+    addService: (service: ServiceDefinition, handlers: UntypedServiceImplementation) =>
+      addPublic(server, service, handlers),
+  };
+  health.addToServer(open);
+  const contract = loadFileDescriptorSetFromBuffer(Buffer.from(FILE_DESCRIPTOR_SET_BASE64, 'base64'));
+  new ReflectionService(contract).addToServer(open);
+  return health;
+}
+
+function listen(server: Server, target: string, credentials: ServerCredentials): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.bindAsync(target, credentials, (error, port) => {
+      if (error === null) resolve(port);
+      else
+        reject(
+          new DuctorError('address_unavailable', `cannot listen on ${target}: ${error.message}`, { cause: error }),
+        );
+    });
+  });
+}
+
+function shutDown(server: Server, clock: Clock): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = clock.setTimer(CLOSE_MS, () => {
+      server.forceShutdown();
+      resolve();
+    });
+    server.tryShutdown(() => {
+      timer.cancel();
+      resolve();
+    });
+  });
+}
+
+/** Builds the server. Throws internal when a method is served that the permission table does not know. */
+export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
+  const { clock, log, random, tenancy } = options;
+  const server = new Server(CHANNEL_OPTIONS);
+  const feed = new RunFeed({ ...options, onError: (err) => log.error({ err }, 'cannot look at awaited runs') });
+  const guard = { tenancy, clock, report: reporter(log, random) };
+  for (const { definition, handlers } of buildServices(options, feed, guard)) server.addService(definition, handlers);
+  const health = addHealthAndReflection(server);
+  return {
+    async bind(host, port) {
+      const target = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+      const bound = await listen(server, target, options.credentials ?? ServerCredentials.createInsecure());
+      health.setStatus('', 'SERVING');
+      return bound;
+    },
+    drain: () => health.setStatus('', 'NOT_SERVING'),
+    async close() {
+      health.setStatus('', 'NOT_SERVING');
+      feed.stop();
+      await shutDown(server, clock);
+    },
+  };
+}

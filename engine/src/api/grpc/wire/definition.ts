@@ -1,0 +1,55 @@
+/** Definitions as the contract shows them. */
+import type {
+  EdgeDefinition as WireEdge,
+  RetryPolicy,
+  StepDefinition as WireStep,
+  WorkflowDefinition,
+} from '../../../gen/ductor/v1/workflow.js';
+import type { Definition, EdgeDefinition, Json, RetryDefinition, StepDefinition } from '../ports.js';
+import { edgeTypeOf, stepTypeOf } from './enums.js';
+
+/** A copy that the generated code may hold. */
+const structOf = (json: { readonly [key: string]: Json } | undefined): { [key: string]: unknown } | undefined =>
+  json === undefined ? undefined : { ...json };
+
+function retryOf(retry: RetryDefinition): RetryPolicy {
+  return {
+    maxAttempts: retry.max_attempts,
+    initialInterval: retry.initial_interval,
+    backoff: retry.backoff,
+    maxInterval: retry.max_interval,
+    jitter: retry.jitter,
+    nonRetryable: [...(retry.non_retryable ?? [])],
+  };
+}
+
+function stepOf(step: StepDefinition): WireStep {
+  return {
+    ref: step.ref,
+    type: stepTypeOf(step.type),
+    title: step.title ?? '',
+    args: structOf(step.args),
+    input: step.input,
+    retry: step.retry === undefined ? undefined : retryOf(step.retry),
+    timeout: step.timeout,
+    cancelTimeout: step.cancel_timeout,
+    queue: step.queue,
+  };
+}
+
+function edgeOf(edge: EdgeDefinition): WireEdge {
+  const { source_ref: sourceRef, target_ref: targetRef, type, condition } = edge;
+  return { sourceRef, targetRef, type: edgeTypeOf(type), condition: condition ?? '' };
+}
+
+/** A definition on the wire. */
+export function definitionToWire(definition: Definition): WorkflowDefinition {
+  return {
+    familySlug: definition.family_slug,
+    title: definition.title ?? '',
+    steps: definition.steps.map(stepOf),
+    edges: (definition.edges ?? []).map(edgeOf),
+    output: definition.output,
+    inputSchema: structOf(definition.input_schema),
+  };
+}
