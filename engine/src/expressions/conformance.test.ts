@@ -1,8 +1,8 @@
 /**
  * The official conformance tests of CEL (cel-spec v0.25.1, shipped by @bufbuild/cel-spec) through the public interface.
  * Tests that need protobuf messages and tests of the checker's exact output are left out: 1,625 remain.
- * What fails stands in test/conformance/cel-expected-failures.json, which may only shrink: a test on the list that passes
- * is red, and so is one off the list that fails. With DUCTOR_UPDATE_CEL_LIST=1 what passes is taken off; nothing is added.
+ * What fails stands in test/conformance/cel-expected-failures.json, which may only shrink: a test on the list that
+ * passes is red, and so is one off the list that fails. DUCTOR_UPDATE_CEL_LIST=1 takes off what passes, adds nothing.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import {

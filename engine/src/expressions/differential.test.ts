@@ -1,12 +1,12 @@
 /**
  * Random programs, evaluated here and by @bufbuild/cel, an independent implementation that passes all of the core
- * conformance tests. Both must yield the same value, or both must fail. DUCTOR_CEL_PROGRAMS sets how many (default 3,000),
- * DUCTOR_CEL_SEED where to start. Mixed arithmetic is not generated: it is where we differ on purpose.
+ * conformance tests. Both must yield the same value, or both must fail. DUCTOR_CEL_PROGRAMS sets how many (default
+ * 3,000), DUCTOR_CEL_SEED where to start. Mixed arithmetic is not generated: it is where we differ on purpose.
  */
 import * as oracle from '@bufbuild/cel';
 import { strings } from '@bufbuild/cel/ext';
 import { describe, expect, it } from 'vitest';
-import { seededRandom } from '../kernel/index.js';
+import { type Random, seededRandom } from '../kernel/index.js';
 import { createCelCompiler, type CelSchema } from './index.js';
 import { CelUint } from './values/values.js';
 
@@ -30,77 +30,102 @@ const scope = {
 };
 const schema: CelSchema = { id: 'differential', variables: { r: 'dyn', s: 'dyn' } };
 
-type Make = (depth: number) => string;
+/** Makes well-typed programs, up to a depth. */
+class Generator {
+  readonly #random: Random;
 
-/** Makes well-typed programs: booleans, ints, doubles and texts up to a depth. */
-function createGenerator(seed: number): Make {
-  const random = seededRandom(seed);
-  const pick = <T>(first: T, ...others: readonly T[]): T => {
-    const all = [first, ...others];
-    return all[random.uint32() % all.length] ?? first;
-  };
-  const int: Make = (depth) =>
-    depth <= 0
-      ? pick('1', '0', '-1', '7', 'r.n', 'r.big', 'r.nested.a', '9223372036854775807', '2', 'size(r.tags)', 'size(s)')
-      : pick<() => string>(
-          () => `(${int(depth - 1)} ${pick('+', '-', '*', '/', '%')} ${int(depth - 1)})`,
-          () => `(${bool(depth - 1)} ? ${int(depth - 1)} : ${int(depth - 1)})`,
-          () => `r.nums[${int(depth - 1)}]`,
-          () => `int(${smallDouble(depth - 1)})`,
-          () => `s.indexOf(${text(depth - 1)})`,
-          () => `size(${text(depth - 1)})`,
-          () => `[${int(depth - 1)}, ${int(depth - 1)}][${pick('0', '1')}]`,
-          () => int(0),
-        )();
-  const smallDouble: Make = (depth) =>
-    depth <= 0 ? pick('0.5', 'r.score', 'r.amount', '-2.5', '0.0') : `(${smallDouble(depth - 1)} * 2.0)`;
-  const double: Make = (depth) =>
-    depth <= 0
-      ? pick('0.5', 'r.score', 'r.amount', '1e300', '-2.5', '0.0')
-      : pick<() => string>(
-          () => `(${double(depth - 1)} ${pick('+', '-', '*', '/')} ${double(depth - 1)})`,
-          () => `double(${int(depth - 1)})`,
-          () => `-${double(depth - 1)}`,
-          () => double(0),
-        )();
-  const text: Make = (depth) =>
-    depth <= 0
-      ? pick('"TX"', 's', 'r.state', '""', '"wör"', 'r.tags[2]', 'r.nested.b', '"a,b,c"', "'it\\'s'", 'r"\\n"')
-      : pick<() => string>(
-          () => `(${text(depth - 1)} + ${text(depth - 1)})`,
-          () => `${text(depth - 1)}.substring(${int(depth - 1)})`,
-          () => `${text(depth - 1)}.${pick('lowerAscii', 'upperAscii', 'trim')}()`,
-          () => `string(${int(depth - 1)})`,
-          () => `${text(depth - 1)}.replace(${pick('"l"', '"ö"', 'r.state', '"a,"')}, ${text(0)})`,
-          () => `${text(depth - 1)}.charAt(${int(0)})`,
-          () => `r.tags.join(${text(0)})`,
-          () => `${text(depth - 1)}.split(",")[0]`,
-          () => text(0),
-        )();
-  const bool: Make = (depth) =>
-    depth <= 0
-      ? pick('true', 'false', 'r.ok', 'has(r.zz)', 'has(r.state)', '"solar" in r.tags', 'r.zz == 1', '"n" in r')
-      : pick<() => string>(
-          () => `(${bool(depth - 1)} && ${bool(depth - 1)})`,
-          () => `(${bool(depth - 1)} || ${bool(depth - 1)})`,
-          () => `!(${bool(depth - 1)})`,
-          () => `(${int(depth - 1)} ${pick('<', '<=', '>', '>=', '==', '!=')} ${int(depth - 1)})`,
-          () => `(${double(depth - 1)} ${pick('<', '>', '==', '!=')} ${double(depth - 1)})`,
-          () => `(r.amount ${pick('<', '>', '==', '>=')} ${int(depth - 1)})`,
-          () => `(${text(depth - 1)} ${pick('<', '==', '!=', '>=')} ${text(depth - 1)})`,
-          () => `${text(depth - 1)}.${pick('startsWith', 'endsWith', 'contains')}(${text(depth - 1)})`,
-          () => `${text(depth - 1)}.matches(${pick('"^T"', '"[a-z]+"', '"w.r"', '".*"', '"(a|b)*c$"')})`,
-          () =>
-            `r.tags.${pick('exists', 'all', 'exists_one')}(t, ${pick('t == "web"', 't.startsWith("s")', 'size(t) > 2')})`,
-          () => `r.nums.${pick('exists', 'all', 'exists_one')}(x, ${pick('x > 1', 'x / (x - 2) > 0', 'x == r.n')})`,
-          () => `(r.nums.map(x, x * ${int(0)}) == [${int(0)}, 2, 4])`,
-          () => `(${int(depth - 1)} in r.nums)`,
-          () => `({"k": ${int(depth - 1)}}.k == ${int(0)})`,
-          () => `(r.nums.filter(x, x > ${int(0)}).size() == ${int(0)})`,
-          () => bool(0),
-        )();
-  return (depth) => pick(bool, bool, bool, int, text, double)(depth);
+  constructor(seed: number) {
+    this.#random = seededRandom(seed);
+  }
+
+  program(depth: number): string {
+    const kinds = [this.bool, this.bool, this.bool, this.int, this.text, this.double];
+    return (kinds[this.#random.uint32() % kinds.length] ?? this.bool).call(this, depth);
+  }
+
+  private pick(...words: readonly string[]): string {
+    return words[this.#random.uint32() % words.length] ?? '';
+  }
+
+  private oneOf(...makers: readonly (() => string)[]): string {
+    return makers[this.#random.uint32() % makers.length]?.() ?? '';
+  }
+
+  private int(depth: number): string {
+    const d = depth - 1;
+    if (d < 0) return this.pick(...INTS);
+    return this.oneOf(
+      () => `(${this.int(d)} ${this.pick('+', '-', '*', '/', '%')} ${this.int(d)})`,
+      () => `(${this.bool(d)} ? ${this.int(d)} : ${this.int(d)})`,
+      () => `r.nums[${this.int(d)}]`,
+      () => `int(${this.smallDouble(d)})`,
+      () => `s.indexOf(${this.text(d)})`,
+      () => `size(${this.text(d)})`,
+      () => `[${this.int(d)}, ${this.int(d)}][${this.pick('0', '1')}]`,
+      () => this.int(0),
+    );
+  }
+
+  private smallDouble(depth: number): string {
+    if (depth <= 0) return this.pick('0.5', 'r.score', 'r.amount', '-2.5', '0.0');
+    return `(${this.smallDouble(depth - 1)} * 2.0)`;
+  }
+
+  private double(depth: number): string {
+    const d = depth - 1;
+    if (d < 0) return this.pick('0.5', 'r.score', 'r.amount', '1e300', '-2.5', '0.0');
+    return this.oneOf(
+      () => `(${this.double(d)} ${this.pick('+', '-', '*', '/')} ${this.double(d)})`,
+      () => `double(${this.int(d)})`,
+      () => `-${this.double(d)}`,
+      () => this.double(0),
+    );
+  }
+
+  private text(depth: number): string {
+    const d = depth - 1;
+    if (d < 0) return this.pick(...TEXTS);
+    return this.oneOf(
+      () => `(${this.text(d)} + ${this.text(d)})`,
+      () => `${this.text(d)}.substring(${this.int(d)})`,
+      () => `${this.text(d)}.${this.pick('lowerAscii', 'upperAscii', 'trim')}()`,
+      () => `string(${this.int(d)})`,
+      () => `${this.text(d)}.replace(${this.pick('"l"', '"ö"', 'r.state', '"a,"')}, ${this.text(0)})`,
+      () => `${this.text(d)}.charAt(${this.int(0)})`,
+      () => `r.tags.join(${this.text(0)})`,
+      () => `${this.text(d)}.split(",")[0]`,
+      () => this.text(0),
+    );
+  }
+
+  private bool(depth: number): string {
+    const d = depth - 1;
+    if (d < 0) return this.pick(...BOOLS);
+    const quantifier = this.pick('exists', 'all', 'exists_one');
+    return this.oneOf(
+      () => `(${this.bool(d)} && ${this.bool(d)})`,
+      () => `(${this.bool(d)} || ${this.bool(d)})`,
+      () => `!(${this.bool(d)})`,
+      () => `(${this.int(d)} ${this.pick('<', '<=', '>', '>=', '==', '!=')} ${this.int(d)})`,
+      () => `(${this.double(d)} ${this.pick('<', '>', '==', '!=')} ${this.double(d)})`,
+      () => `(r.amount ${this.pick('<', '>', '==', '>=')} ${this.int(d)})`,
+      () => `(${this.text(d)} ${this.pick('<', '==', '!=', '>=')} ${this.text(d)})`,
+      () => `${this.text(d)}.${this.pick('startsWith', 'endsWith', 'contains')}(${this.text(d)})`,
+      () => `${this.text(d)}.matches(${this.pick('"^T"', '"[a-z]+"', '"w.r"', '".*"', '"(a|b)*c$"')})`,
+      () => `r.tags.${quantifier}(t, ${this.pick('t == "web"', 't.startsWith("s")', 'size(t) > 2')})`,
+      () => `r.nums.${quantifier}(x, ${this.pick('x > 1', 'x / (x - 2) > 0', 'x == r.n')})`,
+      () => `(r.nums.map(x, x * ${this.int(0)}) == [${this.int(0)}, 2, 4])`,
+      () => `(${this.int(d)} in r.nums)`,
+      () => `({"k": ${this.int(d)}}.k == ${this.int(0)})`,
+      () => `(r.nums.filter(x, x > ${this.int(0)}).size() == ${this.int(0)})`,
+      () => this.bool(0),
+    );
+  }
 }
+
+const INTS = ['1', '0', '-1', '7', '2', 'r.n', 'r.big', 'r.nested.a', '9223372036854775807', 'size(r.tags)', 'size(s)'];
+const TEXTS = ['"TX"', 's', 'r.state', '""', '"wör"', 'r.tags[2]', 'r.nested.b', '"a,b,c"', "'it\\'s'", 'r"\\n"'];
+const BOOLS = ['true', 'false', 'r.ok', 'has(r.zz)', 'has(r.state)', '"solar" in r.tags', 'r.zz == 1', '"n" in r'];
 
 function canonical(value: unknown): unknown {
   if (typeof value === 'bigint') return `int ${value}`;
@@ -124,11 +149,11 @@ describe('against an independent implementation', () => {
   it(`agrees on ${PROGRAMS} random programs`, () => {
     const compiler = createCelCompiler({ cacheSize: 10 });
     const environment = oracle.celEnv({ funcs: strings });
-    const generate = createGenerator(SEED);
+    const generator = new Generator(SEED);
     const different: string[] = [];
     let values = 0;
     for (let program = 0; program < PROGRAMS; program++) {
-      const text = generate(3);
+      const text = generator.program(3);
       const ours = outcome(() => compiler.compile(text, schema).evaluate(scope));
       const theirs = outcome(() => oracle.plan(environment, oracle.parse(text))(scope));
       if (ours !== theirs) different.push(`${text}: ours ${ours}, theirs ${theirs}`);

@@ -8,9 +8,9 @@ import { CelMap, CelUint, isPlainObject, kindOf } from './values/values.js';
 
 /**
  * The result of an expression as plain JSON. Ints and uints become numbers, timestamps RFC 3339 text, durations text in
- * seconds (`1.5s`), bytes base64, keys of maps text. A list or object that is JSON already is returned itself, not a copy.
- * @throws DuctorError `expression_failed` for what JSON cannot hold: an int beyond 2^53 - 1, NaN, infinity, the type of a
- *   type, two keys with one text, a class instance, `undefined`; its text names no value
+ * seconds (`1.5s`), bytes base64, keys of maps text. A list or object that is JSON already is returned itself, no copy.
+ * @throws DuctorError `expression_failed` for what JSON cannot hold: an int beyond 2^53 - 1, NaN, infinity, a type,
+ *   two keys with one text, a class instance, `undefined`; its text names no value
  */
 export function toJsonValue(value: unknown): JsonValue {
   try {

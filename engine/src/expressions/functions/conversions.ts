@@ -95,7 +95,7 @@ function convertToDouble(value: unknown): number {
 }
 
 /** A double as CEL writes it. */
-export function formatDouble(value: number): string {
+function formatDouble(value: number): string {
   if (value === Infinity) return '+Inf';
   if (value === -Infinity) return '-Inf';
   return Object.is(value, -0) ? '-0' : String(value);

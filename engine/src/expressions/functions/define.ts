@@ -10,7 +10,7 @@ import { impossible } from '../../kernel/index.js';
  */
 export type ParameterType = StaticType | 'number' | 'index' | 'list' | 'map';
 
-/** One way to call a function. The receiver of a method is its first parameter. `same` yields the first parameter's type. */
+/** One way to call a function. A method's receiver is its first parameter. `same` yields the first parameter's type. */
 export interface Signature {
   readonly parameters: readonly ParameterType[];
   readonly result: StaticType | 'same';

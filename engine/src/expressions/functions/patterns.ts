@@ -53,7 +53,7 @@ export const patternFunctions = ['string.matches(string) -> bool', 'matches(stri
   }),
 );
 
-/** A pattern out of data pays for its compiling even when it is cached: what an expression costs must not depend on luck. */
+/** A pattern out of data pays for its compiling even when it is cached: costs must not depend on what ran before. */
 function compiledFor(frame: Frame, pattern: string): RE2JS {
   const literal = frame.literalPatterns.get(pattern);
   if (literal !== undefined) return literal;

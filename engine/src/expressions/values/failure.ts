@@ -1,4 +1,4 @@
-/** What can go wrong while an expression runs. Neither class is an Error: they never leave the room and need no stack. */
+/** What can go wrong while an expression runs. Neither class is an Error: they never leave the room, need no stack. */
 
 /**
  * The expression fails on these values. `||`, `&&`, `all` and `exists` may absorb it. Its words never hold a value of

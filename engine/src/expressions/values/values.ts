@@ -26,7 +26,7 @@ export class CelTypeName {
 
 type MapKey = string | bigint | boolean;
 
-/** A map made by an expression; keys are strings, bools, ints or uints. An int and a uint of the same value are one key. */
+/** A map made by an expression; keys are strings, bools, ints, uints. An int and a uint of one value are one key. */
 export class CelMap {
   readonly #entries = new Map<MapKey, readonly [key: unknown, value: unknown]>();
 
@@ -76,7 +76,7 @@ export function isPlainObject(value: unknown): value is PlainObject {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** The kind of a value. Throws CelFailure for what an expression may not read: class instances, functions, undefined. */
+/** The kind of a value. Throws CelFailure for what no expression may read: class instances, functions, undefined. */
 export function kindOf(value: unknown): Kind {
   switch (typeof value) {
     case 'string':
