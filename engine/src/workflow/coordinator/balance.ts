@@ -10,7 +10,7 @@ export interface BalanceSelf {
   readonly ticking: readonly number[];
   /** It is giving shards away already; it does so once at a time. */
   readonly isHandingOver: boolean;
-  /** Nodes whose session was closed at the last heartbeat. */
+  /** Nodes whose session was closed at an earlier heartbeat and at all since, long enough for two looks to count. */
   readonly closedBefore: ReadonlySet<string>;
 }
 
@@ -19,8 +19,8 @@ export interface BalancePlan {
   readonly claim: readonly number[];
   readonly takeOver: readonly { readonly nodeId: string; readonly shards: readonly number[] }[];
   readonly handOver: { readonly toNodeId: string; readonly shards: readonly number[] } | null;
-  /** Nodes whose session is closed now, for the next heartbeat. */
-  readonly closedNow: ReadonlySet<string>;
+  /** Nodes whose session is closed now. */
+  readonly closedNow: readonly string[];
   /** Nodes that count as alive. */
   readonly alive: readonly ClusterNode[];
 }
@@ -71,6 +71,6 @@ export function balance(view: ClusterView, self: BalanceSelf): BalancePlan {
     room -= shards.length;
     if (shards.length > 0) takeOver.push({ nodeId: node.nodeId, shards });
   }
-  const closedNow = new Set(view.nodes.filter((node) => !node.sessionOpen).map((node) => node.nodeId));
+  const closedNow = view.nodes.filter((node) => !node.sessionOpen).map((node) => node.nodeId);
   return { claim, takeOver, handOver: surplus(self, alive, share), closedNow, alive };
 }

@@ -90,17 +90,11 @@ class NodeCoordinator implements Coordinator {
     await this.#live(this.#parts.node.nodeId);
   }
 
-  async start(request: StartRequest): Promise<StartOutcome> {
-    const incarnation = this.#serving();
-    const plan = await this.#plan(request);
-    const problems = plan.checkInput(request.input);
-    if (problems.length > 0) {
-      const details: Problem[] = problems.map((problem) => ({ path: 'input', value: '', problem, remedy: '' }));
-      throw new DuctorError('invalid_argument', `input: ${problems[0] ?? ''}`, { details });
-    }
-    const { startKey } = request;
-    if (startKey !== null && startKey.key === '') throw new DuctorError('invalid_argument', 'idempotency key is empty');
-    return (this.#incarnation === incarnation ? incarnation : this.#serving()).start(request, plan);
+  start(request: StartRequest): Promise<StartOutcome> {
+    const { plans } = this.#parts;
+    const plan = plans.peek(request.tenantId, request.familySlug, request.version);
+    // With the plan at hand it is queued in this very call: a stop() that follows still lets it finish.
+    return plan === undefined ? this.#loadAndStart(request) : this.#startWith(request, plan);
   }
 
   settle(ref: AttemptRef, outcome: AttemptOutcome, settled: (ack: ResultAck) => void): void {
@@ -189,11 +183,23 @@ class NodeCoordinator implements Coordinator {
     return this.#incarnation;
   }
 
-  async #plan({ tenantId, familySlug, version }: StartRequest): Promise<Plan> {
-    const { plans } = this.#parts;
-    const plan = plans.peek(tenantId, familySlug, version) ?? (await plans.load(tenantId, familySlug, version));
-    if (plan !== undefined) return plan;
+  async #loadAndStart(request: StartRequest): Promise<StartOutcome> {
+    this.#serving();
+    const { tenantId, familySlug, version } = request;
+    const plan = await this.#parts.plans.load(tenantId, familySlug, version);
+    if (plan !== undefined) return this.#startWith(request, plan);
     throw new DuctorError('workflow_not_published', `${familySlug} has no published version ${version}`);
+  }
+
+  async #startWith(request: StartRequest, plan: Plan): Promise<StartOutcome> {
+    const incarnation = this.#serving();
+    const problems = plan.checkInput(request.input);
+    if (problems.length > 0) {
+      const details: Problem[] = problems.map((problem) => ({ path: 'input', value: '', problem, remedy: '' }));
+      throw new DuctorError('invalid_argument', `input: ${problems[0] ?? ''}`, { details });
+    }
+    if (request.startKey?.key === '') throw new DuctorError('invalid_argument', 'the idempotency key is empty');
+    return incarnation.start(request, plan);
   }
 
   /** Whether the attempt may end before it would be noted, so that its deadline has to be recorded at once. */

@@ -187,9 +187,10 @@ export class Incarnation {
     await this.#lane.drained(() => this.#isEnded || world.clock.monotonicMs() >= untilMs);
     timer.cancel();
     if (this.#isEnded) return;
-    const owned = this.#end(new DuctorError('node_starting', 'this node is shutting down'));
+    const why = new DuctorError('node_starting', 'this node is shutting down; try again at another');
+    const owned = this.#end(why);
     await this.#lane.quiet();
-    this.#handOnAll();
+    this.#handOnAll(why);
     world.invoker.dropShards(owned);
     for (let tries = 0; tries < 5; tries += 1) {
       try {
@@ -304,14 +305,14 @@ export class Incarnation {
     return owned;
   }
 
-  #handOnAll(): void {
+  #handOnAll(why: DuctorError): void {
     for (const slot of this.world.cache.all()) {
       const { start } = slot;
       slot.start = null;
       for (const pending of slot.inputs.splice(0)) this.#handOn(slot, pending);
       if (start === null) continue;
       this.world.startEnded();
-      start.reject(new DuctorError('node_fenced', 'this node lost its lease; try again with the same idempotency key'));
+      start.reject(why);
     }
     this.world.cache.clear();
   }
@@ -320,11 +321,12 @@ export class Incarnation {
     if (this.#isEnded) return;
     this.world.hooks.fenced();
     this.world.hooks.log('warn', 'this node is fenced', { node: this.world.nodeId });
-    const owned = this.#end(new DuctorError('node_fenced', 'this node lost its lease; try again'));
+    const why = new DuctorError('node_fenced', 'this node lost its lease; try again with the same idempotency key');
+    const owned = this.#end(why);
     this.world.invoker.dropShards(owned);
     // The batch in flight puts its inputs back first; a fence that was met by it ends it in this very turn.
     await this.#lane.quiet();
-    this.#handOnAll();
+    this.#handOnAll(why);
     this.options.fenced();
   }
 }

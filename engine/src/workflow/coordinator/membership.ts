@@ -36,8 +36,10 @@ export class Membership {
   #timer: Timer | null = null;
   #isBeating = false;
   #wantsEarly = false;
+  #isSoon = false;
   #beats = 0;
-  #closedBefore: ReadonlySet<string> = new Set();
+  /** Since when the session of each node was seen closed, monotonic ms. */
+  #closedSince: ReadonlyMap<string, number> = new Map();
   #addresses: readonly string[] = [];
   readonly #moves = new Set<string>();
   readonly #firstLook: (() => void)[] = [];
@@ -75,7 +77,7 @@ export class Membership {
   /** Beats soon: something changed. */
   early(): void {
     if (this.#isBeating) this.#wantsEarly = true;
-    else if (this.#beats > 0) this.#schedule(0);
+    else if (this.#beats > 0) this.#soon();
   }
 
   end(): void {
@@ -87,6 +89,15 @@ export class Membership {
   #schedule(delayMs: number): void {
     this.#timer?.cancel();
     this.#timer = this.world.isEnded() ? null : this.world.clock.setTimer(delayMs, () => void this.#beat());
+  }
+
+  #soon(): void {
+    if (this.#isSoon) return;
+    this.#isSoon = true;
+    this.world.clock.defer(() => {
+      this.#isSoon = false;
+      void this.#beat();
+    });
   }
 
   async #beat(): Promise<void> {
@@ -106,7 +117,8 @@ export class Membership {
     this.#isBeating = false;
     if (world.isEnded()) return;
     const spentMs = world.clock.monotonicMs() - sentMs;
-    this.#schedule(this.#wantsEarly ? 0 : Math.max(0, world.options.heartbeatMs - spentMs));
+    if (this.#wantsEarly) this.#soon();
+    else this.#schedule(Math.max(0, world.options.heartbeatMs - spentMs));
     this.listener.beat();
   }
 
@@ -132,9 +144,9 @@ export class Membership {
       address: this.address,
       ticking: world.shards.ticking(),
       isHandingOver: this.#moves.has('handOver'),
-      closedBefore: this.#closedBefore,
+      closedBefore: this.#closedLongEnough(),
     });
-    this.#closedBefore = plan.closedNow;
+    this.#noteClosed(plan.closedNow);
     this.#addresses = plan.alive.map((node) => node.address);
     if (world.isStopping()) return this.#looked();
     if (plan.claim.length > 0) {
@@ -146,6 +158,20 @@ export class Membership {
     this.#giveAway(plan.handOver);
     const takes = plan.claim.length + plan.takeOver.length;
     if (takes === 0 || world.shards.ticking().length > 0) this.#looked();
+  }
+
+  #closedLongEnough(): ReadonlySet<string> {
+    const nowMs = this.world.clock.monotonicMs();
+    // Early heartbeats may follow each other within a millisecond; a session that reconnects needs more than that.
+    const closed = [...this.#closedSince].filter(
+      ([, sinceMs]) => nowMs - sinceMs >= this.world.options.heartbeatMs / 2,
+    );
+    return new Set(closed.map(([nodeId]) => nodeId));
+  }
+
+  #noteClosed(closedNow: readonly string[]): void {
+    const nowMs = this.world.clock.monotonicMs();
+    this.#closedSince = new Map(closedNow.map((nodeId) => [nodeId, this.#closedSince.get(nodeId) ?? nowMs]));
   }
 
   /** The first share has come, or there is none to come. */
