@@ -3,6 +3,6 @@ export { canonicalDefinition, definitionDigest, normaliseDefinition, printDefini
 export { compilePlan } from './compile.js';
 export type { Definition, EdgeDefinition, Json, RetryDefinition, StepDefinition } from './definition.js';
 export { DEFINITION_LIMITS } from './limits.js';
-export { FAMILY_SLUG, isStepRef, TASK_NAME } from './names.js';
+export { isFamilySlug, isStepRef, TASK_NAME } from './names.js';
 export { STEP_DEFAULTS } from './retry.js';
-export { validateDefinition, type Validation } from './validate.js';
+export { checkStorable, validateDefinition, type Validation } from './validate.js';

@@ -1,7 +1,15 @@
 /** Patterns of the names in a definition. */
+import { isUuid } from '../../kernel/index.js';
 
-/** Name of a workflow: lower-case letters, digits and hyphens, begins with a letter, at most 128. */
-export const FAMILY_SLUG = /^[a-z][a-z0-9-]{0,127}$/;
+const FAMILY_SLUG = /^[a-z][a-z0-9-]{0,127}$/;
+
+/**
+ * Whether a text can name a workflow: lower-case letters, digits and hyphens, begins with a letter, at most 128. A UUID is
+ * refused, because calls take an id or a slug in one field.
+ */
+export function isFamilySlug(text: string): boolean {
+  return FAMILY_SLUG.test(text) && !isUuid(text);
+}
 
 /** Name of a handler or queue: letters, digits, `_`, `-`, `.`, `/` and `:`, at most 128. */
 export const TASK_NAME = /^[A-Za-z0-9_][A-Za-z0-9_./:-]{0,127}$/;

@@ -12,7 +12,7 @@ import type { Definition } from './definition.js';
 import type { Graph } from './graph.js';
 import { compileInputSchema } from './input-schema/index.js';
 import { DEFINITION_LIMITS } from './limits.js';
-import { FAMILY_SLUG } from './names.js';
+import { isFamilySlug } from './names.js';
 
 /** What validation says. */
 export interface Validation {
@@ -99,6 +99,35 @@ function isDefinition(_value: unknown, problems: readonly Problem[]): _value is 
   return problems.length === 0;
 }
 
+function checkNames(root: ObjectReader): void {
+  requireText(root, 'family_slug', {
+    example: '"lead-intake"',
+    isFine: isFamilySlug,
+    wanted:
+      'made of lower-case letters, digits and hyphens, begin with a letter, and have at most 128 characters (and no UUID)',
+  });
+  checkTitle(root);
+}
+
+/**
+ * What keeps a definition from being stored as a draft: no JSON, too large, no name, a bad title, no list of steps or
+ * edges. Everything else may still be mended. Never throws.
+ */
+export function checkStorable(json: unknown): readonly Problem[] {
+  const collector = collectProblems(DEFINITION_LIMITS.problems);
+  if (!isBearableJson(json, collector)) return collector.found();
+  const root = readObject(collector, '', json);
+  if (root === undefined) return collector.found();
+  checkNames(root);
+  requireField(root, 'steps', '[]');
+  for (const key of ['steps', 'edges']) {
+    for (const [index, value] of (optionalList(root, key) ?? []).entries()) {
+      readObject(collector, childPath(key, index), value);
+    }
+  }
+  return collector.found();
+}
+
 /**
  * Validates a definition.
  *
@@ -111,12 +140,7 @@ export function validateDefinition(json: unknown, cel: CelCompiler): Validation 
   const root = readObject(collector, '', json);
   if (root === undefined) return { problems: collector.found() };
   refuseLater(root, LATER_FIELDS, ROOT_FIELDS, 'a definition');
-  requireText(root, 'family_slug', {
-    example: '"lead-intake"',
-    isFine: (text) => FAMILY_SLUG.test(text),
-    wanted: 'made of lower-case letters, digits and hyphens, begin with a letter, and have at most 128 characters',
-  });
-  checkTitle(root);
+  checkNames(root);
   const steps = readSteps(root);
   const refs = new Set(steps.flatMap(({ ref }) => ref ?? []));
   checkExpressions(root, cel, steps, readEdges(root, refs));

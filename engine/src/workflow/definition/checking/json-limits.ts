@@ -47,6 +47,8 @@ function walk(state: Walk, value: unknown, path: string, depth: number): boolean
   }
   const children: Iterable<[string | number, unknown]> = Array.isArray(value) ? value.entries() : Object.entries(value);
   for (const [key, child] of children) {
+    // A field that is undefined is absent, as JSON.stringify has it.
+    if (child === undefined && typeof key === 'string') continue;
     if (!walk(state, child, childPath(path, key), depth + 1)) return false;
   }
   return true;

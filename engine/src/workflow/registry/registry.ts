@@ -1,0 +1,180 @@
+/** The stored workflows of all tenants: drafts, versions, and the plans they become. */
+import type { CelCompiler } from '../../expressions/index.js';
+import { DuctorError, isUuid, type Problem } from '../../kernel/index.js';
+import type { Transactor } from '../../store/index.js';
+import type { PlanSource } from '../coordinator/ports.js';
+import { isFamilySlug, validateDefinition, type Definition } from '../definition/index.js';
+import { currentVersions } from './current-versions.js';
+import { checkDraft } from './draft.js';
+import { createPlanSource, type PlanSourceOptions } from './plan-source.js';
+import { contentOf, findPublished, publishContent, type Content } from './publish.js';
+import type { Published, WorkflowRecord, WorkflowVersionRecord } from './records.js';
+import { findWorkflow, lockWorkflow } from './sql/find-workflow.js';
+import { insertWorkflow } from './sql/insert-workflow.js';
+import { listVersions } from './sql/list-versions.js';
+import { listWorkflows } from './sql/list-workflows.js';
+import { updateDraft } from './sql/update-draft.js';
+import type { WorkflowKey } from './sql/workflow-row.js';
+
+/** What a registry is made of. */
+export interface WorkflowRegistryOptions extends PlanSourceOptions {
+  readonly db: Transactor;
+  readonly cel: CelCompiler;
+  /** Ids of new workflows: UUIDs. */
+  readonly newId: () => string;
+}
+
+/**
+ * Definitions of a tenant's workflows. `idOrSlug` is the id of a workflow or its family_slug. Every call may throw
+ * database_unavailable; a publish whose answer was lost may be repeated, it is idempotent by content.
+ */
+export interface WorkflowRegistry {
+  /** Makes a workflow with a draft, which may be incomplete. Throws workflow_exists, invalid_definition. */
+  create(tenantId: string, draft: Definition): Promise<WorkflowRecord>;
+  /** Throws not_found. */
+  get(tenantId: string, idOrSlug: string): Promise<WorkflowRecord>;
+  /** By slug, those after `afterSlug` (empty: from the first), at most `limit`. */
+  list(tenantId: string, afterSlug: string, limit: number): Promise<readonly WorkflowRecord[]>;
+  /** Replaces the draft; the slug stays. Throws not_found, invalid_definition. */
+  updateDraft(tenantId: string, idOrSlug: string, draft: Definition): Promise<WorkflowRecord>;
+  /** Everything that is wrong with a definition; empty when it can be published. */
+  validate(definition: unknown): readonly Problem[];
+  /**
+   * Makes the draft an immutable version. Content that was published before answers its version and moves nothing.
+   *
+   * @param expectedVersion recordVersion that the caller read; 0: whatever it is
+   * @throws not_found, invalid_definition with all problems, version_conflict naming the current one
+   */
+  publish(
+    tenantId: string,
+    idOrSlug: string,
+    expectedVersion: number,
+  ): Promise<WorkflowRecord & { readonly published: Published }>;
+  /** Newest first, those before `beforeVersion` (0: from the newest), at most `limit`. Throws not_found. */
+  versions(
+    tenantId: string,
+    idOrSlug: string,
+    beforeVersion: number,
+    limit: number,
+  ): Promise<readonly WorkflowVersionRecord[]>;
+  /**
+   * Publishes a worker's definition where its content is new, making the workflow if there is none; known content changes
+   * nothing. Throws invalid_definition.
+   */
+  register(tenantId: string, definition: unknown): Promise<Published>;
+  /** Version that a trigger without version runs, as of now. Throws not_found, workflow_not_published, limit_exceeded. */
+  currentVersion(tenantId: string, familySlug: string): Promise<number>;
+  /** Plans of published versions. */
+  readonly planSource: PlanSource;
+}
+
+function notFound(idOrSlug: string): never {
+  throw new DuctorError('not_found', `there is no workflow ${JSON.stringify(idOrSlug.slice(0, 200))}`);
+}
+
+/** No slug is a UUID, so a text names a workflow in one way only. */
+function keyOf(tenantId: string, idOrSlug: string): WorkflowKey {
+  if (isUuid(idOrSlug)) return { tenantId, workflowId: idOrSlug, familySlug: null };
+  return isFamilySlug(idOrSlug) ? { tenantId, workflowId: null, familySlug: idOrSlug } : notFound(idOrSlug);
+}
+
+/** The content, once it is sure that it can run. Throws invalid_definition with everything that is wrong. */
+function validContent(json: unknown, what: string, cel: CelCompiler): Content {
+  const { definition, problems } = validateDefinition(json, cel);
+  if (definition !== undefined) return contentOf(definition);
+  const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
+  throw new DuctorError('invalid_definition', `${what} has ${count}`, { details: problems });
+}
+
+/** As the author wrote it: a draft may hold what validation refuses. */
+function draftBytes(draft: Definition): Buffer {
+  return Buffer.from(JSON.stringify(draft), 'utf8');
+}
+
+type Get = WorkflowRegistry['get'];
+
+function createDrafts(
+  { db, newId }: WorkflowRegistryOptions,
+  get: Get,
+): Pick<WorkflowRegistry, 'create' | 'updateDraft'> {
+  return {
+    async create(tenantId, draft) {
+      checkDraft(draft);
+      const made = await insertWorkflow(db, {
+        tenantId,
+        workflowId: newId(),
+        familySlug: draft.family_slug,
+        title: draft.title ?? '',
+        draft: draftBytes(draft),
+      });
+      if (made !== undefined) return made;
+      throw new DuctorError('workflow_exists', `there is a workflow ${JSON.stringify(draft.family_slug)} already`);
+    },
+    async updateDraft(tenantId, idOrSlug, draft) {
+      const { id, familySlug } = await get(tenantId, idOrSlug);
+      checkDraft(draft, familySlug);
+      const updated = await updateDraft(db, tenantId, id, draft.title ?? '', draftBytes(draft));
+      return updated ?? notFound(idOrSlug);
+    },
+  };
+}
+
+function createPublishing({ db, cel, newId }: WorkflowRegistryOptions): Pick<WorkflowRegistry, 'publish' | 'register'> {
+  return {
+    async publish(tenantId, idOrSlug, expectedVersion) {
+      const key = keyOf(tenantId, idOrSlug);
+      return db.transaction(async (tx) => {
+        const locked = (await lockWorkflow(tx, key)) ?? notFound(idOrSlug);
+        if (expectedVersion !== 0 && expectedVersion !== locked.recordVersion) {
+          const message = `${locked.familySlug} has record_version ${locked.recordVersion}, not ${expectedVersion}`;
+          throw new DuctorError('version_conflict', message);
+        }
+        if (locked.draft === null) {
+          const remedy = 'Update its draft first; its versions come from workers, which publish by themselves.';
+          throw new DuctorError('invalid_definition', `${locked.familySlug} has no draft`, { remedy });
+        }
+        const content = validContent(locked.draft, `the draft of ${locked.familySlug}`, cel);
+        const { published, record } = await publishContent(tx, tenantId, locked, content);
+        return { ...record, published };
+      });
+    },
+    async register(tenantId, definition) {
+      const content = validContent(definition, 'the definition', cel);
+      const known = await findPublished(db, tenantId, content);
+      if (known !== undefined) return known;
+      const { family_slug: familySlug, title = '' } = content.definition;
+      return db.transaction(async (tx) => {
+        await insertWorkflow(tx, { tenantId, workflowId: newId(), familySlug, title, draft: null });
+        const key = { tenantId, workflowId: null, familySlug };
+        const locked = (await lockWorkflow(tx, key)) ?? notFound(familySlug);
+        return (await publishContent(tx, tenantId, locked, content)).published;
+      });
+    },
+  };
+}
+
+/** A registry over a database. */
+export function createWorkflowRegistry(options: WorkflowRegistryOptions): WorkflowRegistry {
+  const { db, cel } = options;
+  const lookup = currentVersions(db);
+  const get: Get = async (tenantId, idOrSlug) =>
+    (await findWorkflow(db, keyOf(tenantId, idOrSlug))) ?? notFound(idOrSlug);
+  return {
+    get,
+    list: (tenantId, afterSlug, limit) => listWorkflows(db, tenantId, afterSlug, limit),
+    validate: (definition) => validateDefinition(definition, cel).problems,
+    async versions(tenantId, idOrSlug, beforeVersion, limit) {
+      const { id } = await get(tenantId, idOrSlug);
+      return listVersions(db, tenantId, id, beforeVersion, limit);
+    },
+    async currentVersion(tenantId, familySlug) {
+      const version = isFamilySlug(familySlug) ? await lookup(tenantId, familySlug) : undefined;
+      if (version === undefined) return notFound(familySlug);
+      if (version > 0) return version;
+      throw new DuctorError('workflow_not_published', `${familySlug} has no published version`);
+    },
+    planSource: createPlanSource(db, cel, options),
+    ...createDrafts(options, get),
+    ...createPublishing(options),
+  };
+}
