@@ -144,7 +144,7 @@ function stateOf(key: SnapshotKey, stored: Snapshot): RunState | null {
   };
 }
 
-/** Whether this engine can read a snapshot, by its format alone: for stores, which else must read the rows before it. */
+/** Whether this engine can read a snapshot, by its format alone; a store passes over those it cannot. */
 export function isSnapshotReadable(bytes: Uint8Array): boolean {
   // Field 1 is the format, and the encoder writes fields in order: its key is 0x08, its number one byte up to 127.
   return bytes[0] === 0x08 && bytes[1] === SNAPSHOT_FORMAT;

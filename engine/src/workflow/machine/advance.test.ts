@@ -118,6 +118,22 @@ describe('a tick', () => {
     expect(orders(commands)).toEqual(['abort a 2 cancelled']);
   });
 
+  it('dispatches an attempt once, however often it is asked for', () => {
+    const run = drive(sequence('a'));
+    run.give(start());
+    run.give(failed('a'));
+    run.nowUs += 1_000_000;
+    const { commands } = run.give(WAKE, { kind: 'park', code: 'x', message: '' }, { kind: 'resume' });
+    expect(orders(commands)).toEqual(['dispatch a 2']);
+  });
+
+  it('refuses a plan that does not hold the steps of the state', () => {
+    const { state } = drive(sequence('a')).give(start());
+    const timer = planOf({ steps: { a: { type: 'WAIT', wakeAtUs: () => 0 } } });
+    expect(() => advance(sequence('b'), state, [completed('a')], context)).toThrow(/plan-step.*no step a/);
+    expect(() => advance(timer, state, [failed('a')], context)).toThrow(/plan-attempt.*step a of test is WAIT/);
+  });
+
   it('refuses a plan of another version', () => {
     const state = drive(sequence('a')).give(start()).state;
     const other = { ...sequence('a'), version: 2 };

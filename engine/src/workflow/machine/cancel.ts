@@ -2,7 +2,7 @@
 import type { Disposition, RunInput } from './inputs.js';
 import type { StepState } from './state.js';
 import { isActiveStatus, isWaitingStatus } from './step-table.js';
-import { emit, planStepAt, type Tick } from './tick.js';
+import { callbackAt, emit, type Tick } from './tick.js';
 import { storableUs } from './timestamp.js';
 
 /** Ends the steps that wait for time alone: nobody works on them. */
@@ -15,9 +15,8 @@ export function cancelWaiting(tick: Tick): void {
 
 function tellToStop(tick: Tick, step: StepState): void {
   const { path, attempt } = step;
-  const plan = planStepAt(tick, path);
-  const waitMs = plan.type === 'CALLBACK' ? plan.cancelTimeoutMs : 0;
-  emit(tick, { kind: 'step_cancelling', path, attempt, deadlineUs: storableUs(tick.nowUs + waitMs * 1000) });
+  const deadlineUs = storableUs(tick.nowUs + callbackAt(tick, path).cancelTimeoutMs * 1000);
+  emit(tick, { kind: 'step_cancelling', path, attempt, deadlineUs });
   tick.commands.push({ kind: 'abort', path, attempt, reason: 'cancelled' });
 }
 

@@ -4,8 +4,16 @@ import { isEnded } from './resolve-edges.js';
 import type { RunState, StepState } from './state.js';
 import { formatTimestampUs } from './timestamp.js';
 
+function time(dueAtUs: number | null): string {
+  return dueAtUs === null ? 'an unknown time' : formatTimestampUs(dueAtUs);
+}
+
 function until(dueAtUs: number | null): string {
   return dueAtUs === null ? '' : `, at most until ${formatTimestampUs(dueAtUs)}`;
+}
+
+function workerOf({ worker }: StepState): string {
+  return worker === null ? 'an unknown worker' : `worker ${worker}`;
 }
 
 function ownReason(step: StepState): string {
@@ -13,13 +21,13 @@ function ownReason(step: StepState): string {
     case 'SCHEDULED':
       return `a worker with a free slot to take attempt ${step.attempt}`;
     case 'RUNNING':
-      return `attempt ${step.attempt} on worker ${step.worker ?? 'unknown'}${until(step.dueAtUs)}`;
+      return `attempt ${step.attempt} on ${workerOf(step)}${until(step.dueAtUs)}`;
     case 'BACKOFF': {
       const why = step.error === null ? '' : `, after ${step.error.code}: ${step.error.message}`;
-      return `attempt ${step.attempt + 1} at ${formatTimestampUs(step.dueAtUs ?? 0)}${why}`;
+      return `attempt ${step.attempt + 1} at ${time(step.dueAtUs)}${why}`;
     }
     case 'WAITING':
-      return `the time ${formatTimestampUs(step.dueAtUs ?? 0)}`;
+      return time(step.dueAtUs);
     case 'CANCELLING':
       return `attempt ${step.attempt} to stop${until(step.dueAtUs)}`;
     case 'COMPLETED':

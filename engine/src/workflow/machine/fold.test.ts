@@ -24,6 +24,10 @@ describe('fold', () => {
     expect(fold(state, [], { seq: 2, atUs: T0_US })).toMatchObject({ seq: 2 });
   });
 
+  it('of nothing changes number and time alone', () => {
+    expect(next(EMPTY)).toEqual({ ...EMPTY, seq: 1, atUs: T0_US });
+  });
+
   it('refuses a first attempt without input', () => {
     const entry: Entry = { kind: 'step_scheduled', path: 's', attempt: 1, input: null };
     expect(() => next(EMPTY, STARTED, entry)).toThrow(/first-attempt/);

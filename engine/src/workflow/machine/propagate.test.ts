@@ -95,6 +95,24 @@ describe('a condition that fails', () => {
   });
 });
 
+describe('a condition that reads what has not ended, against validation,', () => {
+  it('is asked again at the join, and fails the run if it fails then', () => {
+    const condition = (scope: { stepOutput: (ref: string) => unknown }): boolean => {
+      if (scope.stepOutput('b') === undefined) return true;
+      throw new DuctorError('expression_failed', 'changed its mind');
+    };
+    const run = started(
+      { a: CALLBACK, b: CALLBACK, c: CALLBACK, d: CALLBACK },
+      edge('a', 'c', 'SUCCESS', condition),
+      edge('b', 'c'),
+      edge('b', 'd'),
+    );
+    run.give(completed('a'));
+    expect(words(run.give(completed('b')).entries)).toEqual(['step_completed b 1', 'run_failing', 'run_closed']);
+    expect(run.state.error?.message).toBe('condition of edge a -> c (SUCCESS): changed its mind');
+  });
+});
+
 describe('an unhandled failure', () => {
   it('fails the run with the failure of the step', () => {
     const run = started({ a: ONCE, b: CALLBACK }, edge('a', 'b'));

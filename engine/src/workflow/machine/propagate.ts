@@ -50,13 +50,13 @@ function decideJoin(tick: Tick, step: PlanStep): void {
 
 /** Follows tick.ended until nothing is left to decide or the run stops going on. */
 function followEnded(tick: Tick): void {
-  // Not for-of over a copy: steps that end on the way are appended and must be seen.
-  for (let next = 0; next < tick.ended.length && goesOn(tick); next += 1) {
-    const step = planStepAt(tick, tick.ended[next] ?? '');
+  // Steps that end on the way are appended, and the iteration comes to them.
+  for (const path of tick.ended) {
+    const step = planStepAt(tick, path);
     if (!resolveOutgoing(tick, step)) return;
     for (const edge of step.outgoing) {
-      if (!goesOn(tick)) return;
       decideJoin(tick, planStepAt(tick, edge.targetRef));
+      if (!goesOn(tick)) return;
     }
   }
 }

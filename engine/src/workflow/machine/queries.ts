@@ -44,7 +44,7 @@ export function runOutput(state: RunState): Value | null {
 /** Estimate of the memory a state takes, in bytes; costs nothing, kept as steps change. */
 export function stateBytes(state: RunState): number {
   let bytes = 700 + state.input.data.byteLength + state.steps.bytes;
-  for (const key in state.attributes) bytes += 100 + 2 * (key.length + (state.attributes[key]?.length ?? 0));
+  for (const [key, value] of Object.entries(state.attributes)) bytes += 100 + 2 * (key.length + value.length);
   if (state.output?.kind === 'value') bytes += state.output.value.data.byteLength;
   if (state.error !== null) bytes += 200 + 2 * (state.error.message.length + state.error.stack.length);
   return bytes;

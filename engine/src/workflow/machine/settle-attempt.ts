@@ -1,12 +1,11 @@
 /** Ends attempts: results, lost workers, timeouts. The first outcome of the attempt the run waits for counts. */
-import { impossible } from '../../kernel/index.js';
 import { WORKER_LOST } from './apply-entry.js';
 import { MAX_VALUE_BYTES } from './failure.js';
 import type { AttemptOutcome, Disposition, RunInput } from './inputs.js';
 import { mayRetry, retryWaitUs } from './retry.js';
 import type { RunFailure, StepState } from './state.js';
 import { isActiveStatus } from './step-table.js';
-import { emit, goesOn, planStepAt, type Tick } from './tick.js';
+import { callbackAt, emit, goesOn, type Tick } from './tick.js';
 import { storableUs } from './timestamp.js';
 
 /** Attempts of a step that may be lost with their worker in a row before the run is parked. */
@@ -28,9 +27,7 @@ function awaited(tick: Tick, path: string, attempt: number): StepState | undefin
 
 /** Ends an attempt as failed: the step backs off, fails, or (workers lost too often) the run is parked. */
 export function failAttempt(tick: Tick, step: StepState, failure: AttemptFailure): void {
-  const plan = planStepAt(tick, step.path);
-  if (plan.type !== 'CALLBACK') impossible('attempt-of', `step ${step.path} is ${plan.type} and makes no attempts`);
-  const { retry } = plan;
+  const { retry } = callbackAt(tick, step.path);
   const retryable = mayRetry(retry, failure);
   const { path, attempt } = step;
   const { code, message, stack } = failure;
@@ -83,10 +80,9 @@ export function applyResult(tick: Tick, input: RunInput & { readonly kind: 'resu
 export function applyRunning(tick: Tick, input: RunInput & { readonly kind: 'running' }): Disposition {
   const step = awaited(tick, input.path, input.attempt);
   if (step === undefined || step.status !== 'SCHEDULED') return 'ignored';
-  const plan = planStepAt(tick, step.path);
-  if (plan.type !== 'CALLBACK') impossible('attempt-of', `step ${step.path} is ${plan.type} and makes no attempts`);
+  const { timeoutMs } = callbackAt(tick, step.path);
   const { path, attempt, worker } = input;
-  const deadlineUs = storableUs(input.startedAtUs + plan.timeoutMs * 1000);
+  const deadlineUs = storableUs(input.startedAtUs + timeoutMs * 1000);
   emit(tick, { kind: 'step_running', path, attempt, worker, deadlineUs });
   return 'applied';
 }
@@ -96,6 +92,9 @@ export function applyLost(tick: Tick, input: RunInput & { readonly kind: 'lost' 
   const step = awaited(tick, input.path, input.attempt);
   if (step === undefined) return 'ignored';
   if (step.status === 'CANCELLING') endCancelled(tick, step, false);
-  else failAttempt(tick, step, plainFailure(WORKER_LOST, `the worker ${step.worker ?? ''} is gone`.replace('  ', ' ')));
+  else {
+    const worker = step.worker === null ? 'the worker' : `the worker ${step.worker}`;
+    failAttempt(tick, step, plainFailure(WORKER_LOST, `${worker} is gone`));
+  }
   return 'applied';
 }

@@ -63,6 +63,13 @@ export function planStepAt(tick: Tick, path: string): PlanStep {
   impossible('plan-step', `${tick.plan.familySlug} version ${tick.plan.version} has no step ${path}`);
 }
 
+/** The same for a step that makes attempts. */
+export function callbackAt(tick: Tick, path: string): PlanStep & { readonly type: 'CALLBACK' } {
+  const step = planStepAt(tick, path);
+  if (step.type === 'CALLBACK') return step;
+  impossible('plan-attempt', `step ${path} of ${tick.plan.familySlug} is ${step.type} and makes no attempts`);
+}
+
 /** Whether the run begins, retries and wakes steps: it is open, not parked, not asked to end, not failing. */
 export function goesOn(tick: Tick): boolean {
   const { draft } = tick;

@@ -4,13 +4,12 @@ import type { Disposition } from './inputs.js';
 import { endCancelled, failAttempt, plainFailure } from './settle-attempt.js';
 import { endWait } from './start-steps.js';
 import type { StepState } from './state.js';
-import { emit, planStepAt, type Tick } from './tick.js';
+import { callbackAt, emit, type Tick } from './tick.js';
 
 function timeOut(tick: Tick, step: StepState): void {
   const { path, attempt } = step;
-  const plan = planStepAt(tick, path);
-  const limit = plan.type === 'CALLBACK' ? plan.timeoutMs : 0;
-  failAttempt(tick, step, plainFailure('timeout', `attempt ${attempt} did not end within ${limit} ms`));
+  const { timeoutMs } = callbackAt(tick, path);
+  failAttempt(tick, step, plainFailure('timeout', `attempt ${attempt} did not end within ${timeoutMs} ms`));
   tick.commands.push({ kind: 'abort', path, attempt, reason: 'timed_out' });
 }
 
