@@ -18,8 +18,8 @@ export interface Visit {
 /** Whether a value conforms; what is wrong goes to the visit. */
 export type Check = (visit: Visit, value: unknown, place: string) => boolean;
 
-/** Not an Error: it never leaves this folder. */
-export class SchemaTooCostly {}
+/** Never leaves this file. */
+class SchemaTooCostly extends Error {}
 
 /** Notes a problem; answers false. */
 export function fail(visit: Visit, place: string, problem: string): false {

@@ -49,6 +49,11 @@ function bound(says: string, holds: (value: number, limit: number) => boolean): 
   };
 }
 
+function codePoints(text: string): number {
+  // A text of n units has n code points less one for each surrogate pair.
+  return text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
+}
+
 /** A keyword with a count that the length of a text, in code points, is compared with. */
 function length(says: string, holds: (length: number, limit: number) => boolean): KeywordCompiler {
   return (keyword) => {
@@ -56,7 +61,7 @@ function length(says: string, holds: (length: number, limit: number) => boolean)
     if (limit === undefined) return undefined;
     return (visit, value, place) =>
       typeof value !== 'string' ||
-      holds([...value].length, limit) ||
+      holds(codePoints(value), limit) ||
       fail(visit, place, `has ${says} ${limit} characters`);
   };
 }
@@ -95,13 +100,13 @@ function hasPattern(schema: JsonObject): boolean {
 
 function format(keyword: Keyword): Check | undefined {
   const { value: name, siblings } = keyword;
-  const check = typeof name === 'string' ? formatCheck(name) : undefined;
+  if (typeof name !== 'string') return refuse(keyword, 'is not a string', 'Use the name of a format.');
+  const check = formatCheck(name);
   if (check !== undefined) {
-    return (visit, value, place) =>
-      typeof value !== 'string' || check(value) || fail(visit, place, `is no ${String(name)}`);
+    return (visit, value, place) => typeof value !== 'string' || check(value) || fail(visit, place, `is no ${name}`);
   }
-  if (typeof name === 'string' && isNamedPattern(name) && hasPattern(siblings)) return undefined;
-  const hint = typeof name === 'string' ? didYouMean(name, FORMAT_NAMES) : '';
+  if (isNamedPattern(name) && hasPattern(siblings)) return undefined;
+  const hint = didYouMean(name, FORMAT_NAMES);
   return refuse(
     keyword,
     'is not a format this version checks',

@@ -1,4 +1,5 @@
 /** assert: fails the step unless all conditions hold. */
+import type { JsonValue } from '../../../../expressions/index.js';
 import { DuctorError } from '../../../../kernel/index.js';
 import { isJsonObject } from '../../checking/shape.js';
 import type { Builder } from '../../computing/builder.js';
@@ -40,9 +41,14 @@ function compileAssertion(value: Json, index: number, build: Builder): Assertion
   const that = argOf(entry, 'that');
   return {
     that: build.expr(that, `${place}.that`, THAT),
-    message: build.literal(entry['message'] ?? `${String(that)} does not hold`, `${place}.message`, MESSAGE),
+    message: build.literal(entry['message'] ?? `${JSON.stringify(that)} does not hold`, `${place}.message`, MESSAGE),
     place,
   };
+}
+
+/** The message has been checked to be a text, when it was validated or computed. */
+function textOf(message: JsonValue): string {
+  return typeof message === 'string' ? message : JSON.stringify(message);
 }
 
 /** True when all conditions hold; the first that does not fails the step with assertion_failed and its message. */
@@ -68,7 +74,7 @@ export const ASSERT: Operation = {
     return jsonComputed(references, (evaluation) => {
       for (const { that, message, place } of assertions) {
         if (asBoolean(that.json(evaluation), `${place}.that`)) continue;
-        throw new DuctorError('assertion_failed', `${place}: ${String(message.json(evaluation))}`);
+        throw new DuctorError('assertion_failed', `${place}: ${textOf(message.json(evaluation))}`);
       }
       return true;
     });

@@ -140,7 +140,7 @@ describe('DATAFLOW', () => {
     ];
     expect(run({ operation: 'assert', assert }, { n: 5 })).toBe(true);
     expect(() => run({ operation: 'assert', assert }, { n: -1 })).toThrow(
-      failing('assertion_failed', /^args\.assert\[0\]: input\.n > 0\.0 does not hold$/),
+      failing('assertion_failed', /^args\.assert\[0\]: "input\.n > 0\.0" does not hold$/),
     );
     expect(() => run({ operation: 'assert', assert }, { n: 50 })).toThrow(failing('assertion_failed', /n is 50$/));
   });

@@ -1,6 +1,6 @@
 /** merge: joins objects (shallow, deep) or lists (concat). Parts that are null are left out. */
 import type { JsonValue } from '../../../../expressions/index.js';
-import { jsonComputed, kindOfValue, located, valueFailed, type Evaluation } from '../../computing/computed.js';
+import { jsonComputed, kindOfValue, valueFailed, type Evaluation } from '../../computing/computed.js';
 import type { LiteralField } from '../../computing/field-spec.js';
 import { argOf, isList, isObject, type Operation } from './operation.js';
 
@@ -87,9 +87,7 @@ export const MERGE: Operation = {
     return jsonComputed(references, (evaluation) => {
       const chosen = mode.json(evaluation);
       const values = parts.map((part) => part.json(evaluation));
-      return located(`merge ${String(chosen)}`, () =>
-        chosen === 'concat' ? concat(values, evaluation) : mergeAll(values, chosen === 'deep', evaluation),
-      );
+      return chosen === 'concat' ? concat(values, evaluation) : mergeAll(values, chosen === 'deep', evaluation);
     });
   },
 };
