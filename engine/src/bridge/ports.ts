@@ -19,7 +19,7 @@ export interface Registered {
   /** Version of this content. */
   readonly version: number;
   /** The content was new and became the current version. */
-  readonly published: boolean;
+  readonly isNew: boolean;
 }
 
 /**

@@ -27,8 +27,8 @@ async function registerOne(
   const familySlug = definition?.familySlug ?? '';
   try {
     if (definition === undefined) throw new DuctorError('invalid_argument', 'the definition is missing');
-    const { version, published } = await register(tenantId, definitionFromWire(definition));
-    return { familySlug, version, published, problems: [] };
+    const { version, isNew } = await register(tenantId, definitionFromWire(definition));
+    return { familySlug, version, published: isNew, problems: [] };
   } catch (error) {
     const problems = problemsOf(DuctorError.from(error));
     if (problems === null) throw error;

@@ -9,8 +9,6 @@ import {
   MAX_VALUE_BYTES,
   NULL_VALUE,
   type Coordinator,
-  type Plan,
-  type PlanSource,
   type StartOutcome,
   type Value,
   type WorkflowCatalog,
@@ -20,7 +18,6 @@ import {
 export interface Starter {
   readonly coordinator: Pick<Coordinator, 'start'>;
   readonly catalog: Pick<WorkflowCatalog, 'currentVersion'>;
-  readonly plans: PlanSource;
 }
 
 const MAX_ATTRIBUTES = 64;
@@ -94,21 +91,8 @@ function checkFields(request: TriggerRunRequest): void {
   checks.done();
 }
 
-async function planOf({ plans }: Starter, tenantId: string, slug: string, version: number): Promise<Plan> {
-  const plan = plans.peek(tenantId, slug, version) ?? (await plans.load(tenantId, slug, version));
-  if (plan !== undefined) return plan;
-  throw new DuctorError('not_found', `there is no version ${version} of a workflow ${JSON.stringify(slug)}`);
-}
-
-function checkAgainstPlan(plan: Plan, { value }: Input): void {
-  const problems = plan.checkInput(value);
-  if (problems.length === 0) return;
-  const details = problems.map((problem) => ({ path: 'input', value: '', problem, remedy: 'mend the input' }));
-  throw new DuctorError('invalid_argument', `the input does not fit the workflow: ${problems[0] ?? ''}`, { details });
-}
-
 /**
- * Checks a trigger and starts its run. Resolves after the commit.
+ * Checks a trigger and starts its run. Resolves after the commit. The coordinator checks the input by the schema.
  *
  * Throws invalid_argument, value_too_large, not_found, workflow_not_published, idempotency_conflict, node_starting,
  * database_unavailable.
@@ -118,12 +102,10 @@ export async function startRun(starter: Starter, tenantId: string, request: Trig
   const { familySlug, idempotencyKey } = request;
   const input = inputOf(request);
   const version = request.version || (await starter.catalog.currentVersion(tenantId, familySlug));
-  const plan = await planOf(starter, tenantId, familySlug, version);
-  checkAgainstPlan(plan, input);
   return starter.coordinator.start({
     tenantId,
     familySlug,
-    version: plan.version,
+    version,
     input: input.value,
     attributes: { ...request.attributes },
     startKey: idempotencyKey === '' ? null : { key: idempotencyKey, fingerprint: fingerprintOf(input) },

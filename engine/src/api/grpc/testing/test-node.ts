@@ -1,0 +1,107 @@
+/** A whole node on a real database, for tests of the door: every room is the real one, the bus is in memory. */
+import { clusterSecret, systemClock, systemRandom, uuidV7 } from '../../../kernel/index.js';
+import { memoryBus } from '../../../bus/index.js';
+import { Bridge, taskTokens } from '../../../bridge/index.js';
+import { createCelCompiler } from '../../../expressions/index.js';
+import type { Database } from '../../../store/index.js';
+import { createLog } from '../../../telemetry/index.js';
+import { createTenancy, SCOPES, type Scope, type Tenancy } from '../../../tenancy/index.js';
+import { createCoordinator } from '../../../workflow/coordinator/create-coordinator.js';
+import { createWorkflowRegistry, type WorkflowRegistry } from '../../../workflow/registry/index.js';
+import {
+  maintainRuns,
+  postgresClusterStore,
+  postgresInboxStore,
+  postgresRunReader,
+  postgresRunStore,
+} from '../../../workflow/store-postgres/index.js';
+import type { Coordinator } from '../ports.js';
+import { createGrpcServer, type GrpcServer } from '../server.js';
+
+/** A running node. */
+export interface TestNode {
+  readonly tenancy: Tenancy;
+  readonly registry: WorkflowRegistry;
+  readonly coordinator: Coordinator;
+  readonly bridge: Bridge;
+  readonly server: GrpcServer;
+  /** host:port. */
+  readonly address: string;
+  /** Lines of its log. */
+  readonly logged: string[];
+  /** A tenant of its own with a key. */
+  tenant(slug: string, scopes?: readonly Scope[]): Promise<{ readonly tenantId: string; readonly apiKey: string }>;
+  stop(): Promise<void>;
+}
+
+/** Starts a node on the database. */
+export async function startTestNode(db: Database): Promise<TestNode> {
+  const clock = systemClock();
+  const random = systemRandom();
+  const secret = clusterSecret('a secret for tests, 32 bytes long');
+  const logged: string[] = [];
+  const newId = (): string => uuidV7(clock.nowUs(), random);
+  const nodeId = newId();
+  const bus = memoryBus(clock);
+  const tenancy = createTenancy({ db, clock, random, secret });
+  const registry = createWorkflowRegistry({ db, cel: createCelCompiler(), newId });
+  const runs = postgresRunStore({ db, clock });
+  const cluster = postgresClusterStore({ db, clock });
+  const bridge = new Bridge({
+    nodeId,
+    clock,
+    tokens: taskTokens(secret, random),
+    register: (tenantId, definition) => registry.register(tenantId, definition),
+  });
+  await maintainRuns(db);
+  const coordinator = createCoordinator({
+    node: { nodeId, address: '127.0.0.1:1' },
+    clock,
+    random,
+    runs,
+    inbox: postgresInboxStore(db),
+    cluster,
+    plans: registry.planSource,
+    invoker: bridge,
+    bus,
+  });
+  bridge.attach(coordinator);
+  const server = createGrpcServer({
+    tenancy,
+    catalog: registry,
+    plans: registry.planSource,
+    coordinator,
+    reader: postgresRunReader(db),
+    bridge,
+    bus,
+    clock,
+    random,
+    log: createLog({ write: (line) => void logged.push(line) }),
+  });
+  const port = await server.bind('127.0.0.1', 0);
+  await coordinator.run();
+  const address = `127.0.0.1:${port}`;
+  return {
+    tenancy,
+    registry,
+    coordinator,
+    bridge,
+    server,
+    address,
+    logged,
+    async tenant(slug, scopes = SCOPES) {
+      const tenantId = await tenancy.ensureTenant(slug);
+      const { apiKey } = await tenancy.createKey({ tenantId, name: slug, scopes });
+      return { tenantId, apiKey };
+    },
+    async stop() {
+      bridge.drain();
+      server.drain();
+      await coordinator.stop();
+      bridge.close();
+      await server.close();
+      await runs.close();
+      await cluster.close();
+    },
+  };
+}

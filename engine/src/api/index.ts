@@ -1,0 +1,2 @@
+/** The doors of a node. */
+export { createGrpcServer, type GrpcServer } from './grpc/index.js';
