@@ -27,6 +27,10 @@ export interface TcpProxy {
   resume(): void;
   /** Ends every connection at once. */
   cutAll(): void;
+  /** Ends every connection and refuses new ones. */
+  stop(): void;
+  /** Accepts again, on the same port. */
+  restart(): Promise<void>;
   /** Connections that are open. */
   readonly connections: number;
   /** Ends every connection and stops listening. */
@@ -117,15 +121,19 @@ export async function startTcpProxy(upstream: Upstream): Promise<TcpProxy> {
     }
   };
   const listener = createServer(accept);
-  await new Promise<void>((resolve) => {
-    listener.listen(0, '127.0.0.1', resolve);
-  });
+  const listen = (at: number): Promise<void> =>
+    new Promise((resolve) => {
+      listener.listen(at, '127.0.0.1', resolve);
+    });
+  await listen(0);
   const address = listener.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const endAll = (): void => [...pairs].forEach(end);
   const each = (act: (socket: Socket) => void): void => {
     for (const { client, server } of pairs) [client, server].forEach(act);
   };
   return {
-    port: typeof address === 'object' && address !== null ? address.port : 0,
+    port,
     cutNext: (text, at) =>
       new Promise((resolve) => {
         plans.push({ text, at, done: resolve });
@@ -141,12 +149,18 @@ export async function startTcpProxy(upstream: Upstream): Promise<TcpProxy> {
       isStalled = false;
       each((socket) => socket.resume());
     },
-    cutAll: () => [...pairs].forEach(end),
+    cutAll: endAll,
+    stop() {
+      listener.close();
+      endAll();
+    },
+    restart: () => listen(port),
     get connections() {
       return pairs.size;
     },
     async close() {
-      [...pairs].forEach(end);
+      endAll();
+      if (!listener.listening) return;
       await new Promise((resolve) => {
         listener.close(resolve);
       });
