@@ -31,7 +31,7 @@ export async function runDev(options: {
     nextSteps({ address: engine.address, apiKey, dataDir, readyMs: clock.monotonicMs() - startedMs }),
   );
   try {
-    await untilSignal(engine);
+    await untilSignal(engine, log);
   } finally {
     await embedded?.stop();
   }

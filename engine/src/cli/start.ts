@@ -22,7 +22,7 @@ export async function runStart(options: {
   const engine = await startEngine({ url, settings, secret: clusterSecret(current, previous), log });
   log.info({ address: engine.address }, 'engine ready');
   if (readyFile !== undefined) writeKept(readyFile, JSON.stringify({ address: engine.address }));
-  await untilSignal(engine);
+  await untilSignal(engine, log);
 }
 
 function missing(name: string, remedy: string): DuctorError {

@@ -4,12 +4,14 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 /** Everything the engine counts. No label ever carries a tenant, run or other unbounded value. */
 export interface Metrics {
   readonly registry: Registry;
+  /** Counters and gauges by name, without the prefix ductor_ and the suffix _total. */
+  values(): Promise<Readonly<Record<string, number>>>;
   /** Runs in each commit. */
   readonly batchSize: Histogram;
   /** Time of each commit, seconds. */
   readonly commitSeconds: Histogram;
-  /** Time the machine took for one run's tick, seconds. */
-  readonly tickSeconds: Histogram;
+  /** Time the machine and encoding took for each commit's runs together, seconds. */
+  readonly computeSeconds: Histogram;
   /** How late timers fired, seconds. */
   readonly timerLatenessSeconds: Histogram;
   /** Commits that were refused because this node had been fenced. */
@@ -20,7 +22,13 @@ export interface Metrics {
   readonly unknownOutcomes: Counter;
   /** Runs with inputs that wait for the next commit. */
   readonly dirtyRuns: Gauge;
-  /** Runs that were parked, by code. */
+  /** Bytes of loaded runs, estimated. */
+  readonly cacheBytes: Gauge;
+  /** Loaded runs. */
+  readonly cachedRuns: Gauge;
+  /** Shards this node owns. */
+  readonly shards: Gauge;
+  /** Runs that were parked by the coordinator, by code. */
   readonly parkedRuns: Counter<'code'>;
 }
 
@@ -34,16 +42,31 @@ export function createMetrics(): Metrics {
   const histogram = (name: string, help: string, buckets: number[]): Histogram =>
     new Histogram({ name, help, buckets, registers });
   const counter = (name: string, help: string): Counter => new Counter({ name, help, registers });
+  const gauge = (name: string, help: string): Gauge => new Gauge({ name, help, registers });
+  const values = async (): Promise<Record<string, number>> => {
+    const all = await registry.getMetricsAsJSON();
+    const simple = all.filter(({ type }) => String(type) !== 'histogram');
+    return Object.fromEntries(
+      simple.map(({ name, values: samples }) => [
+        name.replace(/^ductor_/, '').replace(/_total$/, ''),
+        samples.reduce((sum, { value }) => sum + value, 0),
+      ]),
+    );
+  };
   return {
     registry,
+    values,
     batchSize: histogram('ductor_commit_runs', 'Runs in a commit', RUNS),
     commitSeconds: histogram('ductor_commit_seconds', 'Time of a commit', SECONDS),
-    tickSeconds: histogram('ductor_tick_seconds', "Time of one run's tick in the machine", SECONDS),
+    computeSeconds: histogram('ductor_compute_seconds', 'Time of machine and encoding for one commit', SECONDS),
     timerLatenessSeconds: histogram('ductor_timer_lateness_seconds', 'How late timers fired', SECONDS),
     fencedCommits: counter('ductor_fenced_commits_total', 'Commits refused because the node was fenced'),
     conflicts: counter('ductor_commit_conflicts_total', 'Runs moved on by another writer'),
     unknownOutcomes: counter('ductor_commit_unknown_total', 'Commits whose answer was lost'),
-    dirtyRuns: new Gauge({ name: 'ductor_dirty_runs', help: 'Runs that wait for the next commit', registers }),
+    dirtyRuns: gauge('ductor_dirty_runs', 'Runs that wait for the next commit'),
+    cacheBytes: gauge('ductor_cache_bytes', 'Bytes of loaded runs, estimated'),
+    cachedRuns: gauge('ductor_cached_runs', 'Loaded runs'),
+    shards: gauge('ductor_shards', 'Shards this node owns'),
     parkedRuns: new Counter({ name: 'ductor_parked_runs_total', help: 'Runs parked', labelNames: ['code'], registers }),
   };
 }

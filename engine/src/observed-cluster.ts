@@ -1,0 +1,34 @@
+/** Teaches the machine's clock the database's time: at the start, and from each heartbeat. */
+import type { SystemClock } from './kernel/index.js';
+import type { Database } from './store/index.js';
+import type { ClusterStore } from './workflow/index.js';
+
+/** Questions at the start; the one with the shortest round trip counts. */
+const FIRST_LOOKS = 5;
+
+/** Asks the database for its time, so that the clock is right before anything is stored. */
+export async function learnTime(db: Database, clock: SystemClock): Promise<void> {
+  for (let look = 0; look < FIRST_LOOKS; look += 1) {
+    const sentMs = clock.monotonicMs();
+    const { rows } = await db.query<{ now_us: number }>('select ductor.now_us() as now_us');
+    const nowUs = rows[0]?.now_us;
+    if (nowUs !== undefined) clock.observe(nowUs, sentMs, clock.monotonicMs());
+  }
+}
+
+/** The same cluster store; each heartbeat's time is an observation. */
+export function observedCluster(cluster: ClusterStore, clock: SystemClock): ClusterStore {
+  return {
+    register: (node) => cluster.register(node),
+    claim: (nodeId, shards) => cluster.claim(nodeId, shards),
+    takeOver: (takerId, deadNodeId, shards) => cluster.takeOver(takerId, deadNodeId, shards),
+    handOver: (nodeId, toNodeId, shards) => cluster.handOver(nodeId, toNodeId, shards),
+    leave: (nodeId) => cluster.leave(nodeId),
+    async heartbeat(nodeId, leaseMs) {
+      const sentMs = clock.monotonicMs();
+      const view = await cluster.heartbeat(nodeId, leaseMs);
+      clock.observe(view.nowUs, sentMs, clock.monotonicMs());
+      return view;
+    },
+  };
+}

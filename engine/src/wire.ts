@@ -1,0 +1,153 @@
+/**
+ * Builds the rooms of a node and joins them. The only file that may know all of them.
+ *
+ *   starting (database checked and migrated, door open but refusing) -> serving -> stopping -> stopped
+ */
+import { createGrpcServer } from './api/index.js';
+import { Bridge, taskTokens } from './bridge/index.js';
+import { postgresBus } from './bus/index.js';
+import type { Settings } from './config.js';
+import { coordinatorHooks } from './coordinator-hooks.js';
+import { createCelCompiler } from './expressions/index.js';
+import {
+  type Clock,
+  type ClusterSecret,
+  type Random,
+  type SystemClock,
+  type Timer,
+  systemClock,
+  systemRandom,
+  uuidV7,
+} from './kernel/index.js';
+import { learnTime, observedCluster } from './observed-cluster.js';
+import { type Database, checkServer, migrate, openDatabase } from './store/index.js';
+import { type Log, type Metrics, createMetrics } from './telemetry/index.js';
+import { type Tenancy, createTenancy } from './tenancy/index.js';
+import {
+  createCoordinator,
+  createWorkflowRegistry,
+  isSnapshotReadable,
+  maintainRuns,
+  postgresClusterStore,
+  postgresInboxStore,
+  postgresRunReader,
+  postgresRunStore,
+} from './workflow/index.js';
+
+/** What a node is started with. */
+export interface EngineOptions {
+  /** Connection string of the database. */
+  readonly url: string;
+  readonly settings: Settings;
+  readonly secret: ClusterSecret;
+  readonly log: Log;
+}
+
+/** A node that serves. */
+export interface RunningEngine {
+  /** host:port at which workers and clients reach it. */
+  readonly address: string;
+  readonly tenancy: Tenancy;
+  readonly metrics: Metrics;
+  /** Stops taking work, finishes what is under way, gives its shards back. */
+  stop(): Promise<void>;
+}
+
+const MAINTENANCE_MS = 3_600_000;
+
+/**
+ * Starts a node. Resolves when it owns its shards and answers.
+ * Throws database_unavailable, database_version_unsupported, database_settings_unsafe, address_unavailable.
+ */
+export async function startEngine(options: EngineOptions): Promise<RunningEngine> {
+  const { url, settings, log } = options;
+  const node: Node = { clock: systemClock(), random: systemRandom(), db: openEngineDatabase(url, log) };
+  try {
+    await checkServer(node.db, settings.DUCTOR_ALLOW_UNSAFE_DATABASE);
+    await migrate({
+      url,
+      onProgress: ({ name }) => {
+        if (name !== '') log.info({ migration: name }, 'migrating');
+      },
+    });
+    await learnTime(node.db, node.clock);
+    return await serve(options, node);
+  } catch (error) {
+    await node.db.close();
+    throw error;
+  }
+}
+
+interface Node {
+  readonly clock: SystemClock;
+  readonly random: Random;
+  readonly db: Database;
+}
+
+function openEngineDatabase(url: string, log: Log): Database {
+  return openDatabase({ url, applicationName: 'ductor engine', log: (line) => log.info({}, line) });
+}
+
+async function serve(options: EngineOptions, node: Node): Promise<RunningEngine> {
+  const { settings, secret, log } = options;
+  const { clock, random, db } = node;
+  const newId = (): string => uuidV7(clock.nowUs(), random);
+  const nodeId = newId();
+  const metrics = createMetrics();
+  const onError = (err: unknown): void => log.error({ err }, 'a background task failed');
+  const tenancy = createTenancy({ db, clock, random, secret, onError });
+  const registry = createWorkflowRegistry({ db, cel: createCelCompiler(), newId });
+  const bridge = new Bridge({ nodeId, clock, tokens: taskTokens(secret, random), register: registry.register });
+  const bus = postgresBus({ db, clock, log: (line, err) => log.info({ err }, line) });
+  const runs = postgresRunStore({ db, clock, isUsableSnapshot: isSnapshotReadable });
+  const cluster = postgresClusterStore({ db, clock });
+  const advertised = { nodeId, address: '' };
+  const coordinator = createCoordinator({
+    node: advertised,
+    ...{ clock, random, runs, bus, invoker: bridge, plans: registry.planSource },
+    inbox: postgresInboxStore(db),
+    cluster: observedCluster(cluster, clock),
+    options: { leaseMs: settings.DUCTOR_LEASE_MS },
+    hooks: coordinatorHooks(metrics, log),
+  });
+  const server = createGrpcServer({
+    ...{ tenancy, catalog: registry, plans: registry.planSource, coordinator, bridge, bus, clock, random, log },
+    reader: postgresRunReader(db, isSnapshotReadable),
+  });
+  // Another engine that names this address is dead once the address could be bound (docs/decisions/0007).
+  const port = await server.bind(settings.DUCTOR_HOST, settings.DUCTOR_PORT);
+  advertised.address = settings.DUCTOR_ADVERTISE_ADDRESS ?? `${reachableHost(settings.DUCTOR_HOST)}:${port}`;
+  await maintainRuns(db);
+  const maintenance = everyHour(clock, () => maintainRuns(db).then(() => undefined, onError));
+  bridge.attach(coordinator);
+  await coordinator.run();
+  return {
+    address: advertised.address,
+    tenancy,
+    metrics,
+    async stop() {
+      maintenance.cancel();
+      server.drain();
+      bridge.drain();
+      await coordinator.stop();
+      bridge.close();
+      await server.close();
+      await Promise.all([runs.close(), cluster.close(), bus.close()]);
+      await db.close();
+    },
+  };
+}
+
+/** The host to name to others: the loopback where the engine listens on every address. */
+function reachableHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+/** Runs the task each hour until cancelled. */
+function everyHour(clock: Clock, task: () => Promise<void>): Timer {
+  let timer: Timer;
+  const arm = (): Timer => clock.setTimer(MAINTENANCE_MS, () => void task().finally(() => (timer = arm())));
+  timer = arm();
+  return { cancel: () => timer.cancel() };
+}

@@ -1,0 +1,18 @@
+/** The coordinator: the serial writer of run state on a node, and the ports it needs. */
+export type { Coordinator, ResultAck, RunChange, StartOutcome, StartRequest } from './coordinator.js';
+export { createCoordinator, type CoordinatorParts } from './create-coordinator.js';
+export type { CoordinatorHooks } from './hooks.js';
+export type { CoordinatorOptions } from './options.js';
+export type {
+  AbortOrder,
+  AttemptRef,
+  Bus,
+  BusTopic,
+  ClusterStore,
+  Invoker,
+  PlanSource,
+  RunHeader,
+  RunKey,
+  StoredRun,
+  Task,
+} from './ports.js';

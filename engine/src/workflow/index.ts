@@ -1,0 +1,38 @@
+/** The workflow room: definitions, the machine, the journal, the coordinator, and their stores. */
+export * from './coordinator/index.js';
+export type { Definition, EdgeDefinition, Json, RetryDefinition, StepDefinition } from './definition/definition.js';
+export { historyOf, isSnapshotReadable, loadRun, type HistoryItem } from './journal/index.js';
+export {
+  explainStep,
+  isClosed,
+  jsonValue,
+  MAX_VALUE_BYTES,
+  NULL_VALUE,
+  runOutput,
+  type AttemptOutcome,
+  type Plan,
+  type RunFailure,
+  type RunState,
+  type RunStatus,
+  type StepState,
+  type StepStatus,
+  type Value,
+} from './machine/index.js';
+export {
+  createWorkflowRegistry,
+  type Published,
+  type WorkflowRecord,
+  type WorkflowRegistry,
+  type WorkflowVersionRecord,
+} from './registry/index.js';
+export {
+  maintainRuns,
+  postgresClusterStore,
+  postgresInboxStore,
+  postgresRunReader,
+  postgresRunStore,
+  type RunCursor,
+  type RunPage,
+  type RunQuery,
+  type RunReader,
+} from './store-postgres/index.js';
