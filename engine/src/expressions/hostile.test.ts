@@ -208,6 +208,11 @@ describe('time', () => {
     ['texts formatted', 'l.map(a, "%s%s%s%s".format([l, l, l, l])).size() > 0'],
     ['huge precision', '"%.999999999f".format([1.0])'],
     ['lists compared', 'l.all(a, l.map(b, b) == l)'],
+    ['zones', 'l.all(a, l.all(b, timestamp("2026-01-01T00:00:00Z").getHours("Europe/Berlin") > -1))'],
+    [
+      'times read',
+      'l.all(a, l.all(b, timestamp("2026-01-01T00:00:00Z") + duration("1h") > timestamp("2025-01-01T00:00:00Z")))',
+    ],
     ['lists added', 'l.map(a, l + l + l + l).size() > 0'],
     ['patterns made of data', 'l.exists(a, s.matches("(a{9}){9}" + string(a)))'],
     ['simple patterns made of data', 'l.exists(a, s.matches(string(a)))'],

@@ -36,6 +36,15 @@ export const TYPE_NAMES: Readonly<Record<Kind, string>> = {
   type: 'type',
 };
 
+/** Steps of reading a timestamp or a duration, or of writing one: about 2 us. */
+const PARSING_STEPS = 30;
+
+/** Steps of a call to the encoder or decoder, whatever the length: about 0.5 us. */
+const ENCODING_STEPS = 10;
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
 const TRUE = new Set(['1', 't', 'true', 'TRUE', 'True']);
 const FALSE = new Set(['0', 'f', 'false', 'FALSE', 'False']);
 
@@ -113,8 +122,10 @@ function convertToString(frame: Frame, value: unknown): string {
     case 'uint':
       return value instanceof CelUint ? String(value.value) : '';
     case 'timestamp':
+      spend(frame, PARSING_STEPS);
       return formatTimestamp(toTimestampNs(value));
     case 'duration':
+      spend(frame, PARSING_STEPS);
       return formatDuration(toDurationNs(value));
     default:
       throw noConversion('a string');
@@ -122,9 +133,10 @@ function convertToString(frame: Frame, value: unknown): string {
 }
 
 function decodeUtf8(frame: Frame, bytes: Uint8Array): string {
+  spend(frame, ENCODING_STEPS);
   spendOnText(frame, bytes.length);
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    return decoder.decode(bytes);
   } catch {
     throw new CelFailure('bytes are not UTF-8', 'Use base64.encode(bytes) for bytes that are no text.');
   }
@@ -140,13 +152,15 @@ function sizeOf(frame: Frame, value: unknown): bigint {
   return BigInt(size);
 }
 
-function toTimestamp(value: unknown): unknown {
+function toTimestamp(frame: Frame, value: unknown): unknown {
+  spend(frame, PARSING_STEPS);
   if (typeof value === 'string') return parseTimestamp(value);
   if (typeof value === 'bigint') return timestampOf(value * NS_PER_SECOND);
   return timestampOf(toTimestampNs(value));
 }
 
-function toDuration(value: unknown): unknown {
+function toDuration(frame: Frame, value: unknown): unknown {
+  spend(frame, PARSING_STEPS);
   if (typeof value === 'string') return parseDuration(value);
   if (typeof value === 'bigint') return durationOf(value * NS_PER_SECOND);
   return durationOf(toDurationNs(value));
@@ -178,16 +192,17 @@ export const conversionFunctions: readonly CelFunction[] = [
   define(['bytes(bytes) -> bytes', 'bytes(string) -> bytes'], (frame, [value]) => {
     if (value instanceof Uint8Array) return value;
     if (typeof value !== 'string') throw noConversion('bytes');
+    spend(frame, ENCODING_STEPS);
     spendOnText(frame, value.length);
-    return new TextEncoder().encode(value);
+    return encoder.encode(value);
   }),
   define(
     ['timestamp(string) -> timestamp', 'timestamp(int) -> timestamp', 'timestamp(timestamp) -> timestamp'],
-    (_frame, [value]) => toTimestamp(value),
+    (frame, [value]) => toTimestamp(frame, value),
   ),
   define(
     ['duration(string) -> duration', 'duration(int) -> duration', 'duration(duration) -> duration'],
-    (_frame, [value]) => toDuration(value),
+    (frame, [value]) => toDuration(frame, value),
   ),
   define(['dyn(dyn) -> dyn'], (_frame, [value]) => value),
   define(['type(dyn) -> type'], (_frame, [value]) => new CelTypeName(TYPE_NAMES[kindOf(value)])),

@@ -1,7 +1,10 @@
 /** base64. */
-import { spendOnText } from '../evaluating/frame.js';
+import { spend, spendOnText } from '../evaluating/frame.js';
 import { CelFailure } from '../values/failure.js';
 import { define, mismatch, textOf } from './define.js';
+
+/** Steps of a call, whatever the length: about 0.5 us. */
+const CALL_STEPS = 10;
 
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
@@ -14,11 +17,13 @@ export function toBase64(bytes: Uint8Array): string {
 export const encodingFunctions = [
   define(['base64.encode(bytes) -> string'], (frame, [value]) => {
     if (!(value instanceof Uint8Array)) throw mismatch('bytes');
+    spend(frame, CALL_STEPS);
     spendOnText(frame, value.length);
     return toBase64(value);
   }),
   define(['base64.decode(string) -> bytes'], (frame, [value]) => {
     const text = textOf(value);
+    spend(frame, CALL_STEPS);
     spendOnText(frame, text.length);
     const isWhole = text.endsWith('=') ? text.length % 4 === 0 : text.length % 4 !== 1;
     if (!isWhole || !BASE64.test(text)) throw new CelFailure('a text is not base64');

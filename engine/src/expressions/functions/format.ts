@@ -10,6 +10,9 @@ const CLAUSE = /%(?:%|(?:\.(\d{1,9}))?([a-zA-Z])?)/g;
 const MAX_PRECISION = 100;
 const DEFAULT_PRECISION = 6;
 
+/** Steps of writing a timestamp, a duration, or a double with a precision: 1 to 2 us. */
+const SLOW_STEPS = 30;
+
 /** format(). */
 export const formatFunctions = [
   define(['string.format(list) -> string'], (frame, [template, list]) => format(frame, textOf(template), listOf(list))),
@@ -38,8 +41,10 @@ function formatOne(frame: Frame, letter: string, digits: number, value: unknown)
     case 'd':
       return typeof value === 'number' ? doubleAsText(value) : integerOf(value).toString();
     case 'f':
+      spend(frame, SLOW_STEPS);
       return asFixed(value, digits);
     case 'e':
+      spend(frame, SLOW_STEPS);
       return asScientific(value, digits);
     case 'b':
       return typeof value === 'boolean' ? String(Number(value)) : integerOf(value).toString(2);
@@ -62,8 +67,10 @@ function asText(frame: Frame, value: unknown): string {
     case 'uint':
       return value instanceof CelUint ? String(value.value) : '';
     case 'timestamp':
+      spend(frame, SLOW_STEPS);
       return formatTimestamp(toTimestampNs(value));
     case 'duration':
+      spend(frame, SLOW_STEPS);
       return formatDuration(toDurationNs(value));
     case 'bytes':
       return value instanceof Uint8Array ? new TextDecoder().decode(value) : '';

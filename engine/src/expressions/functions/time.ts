@@ -1,17 +1,23 @@
 /** Parts of timestamps and durations. With a time zone, parts of a timestamp are those of that zone. */
+import { type Frame, spend } from '../evaluating/frame.js';
 import { type Civil, civilFromSeconds, floorSeconds, nanosOf, toTimestampNs } from '../values/time.js';
 import { CelDuration } from '../values/values.js';
 import { offsetOf } from '../values/time-zone.js';
 import { type CelFunction, define, textOf } from './define.js';
 
-function civilOf(timestamp: unknown, zone: unknown): Civil {
+/** Steps of asking the runtime for the offset of a zone (10 us), and of breaking a timestamp into its parts. */
+const ZONE_STEPS = 300;
+const CIVIL_STEPS = 5;
+
+function civilOf(frame: Frame, timestamp: unknown, zone: unknown): Civil {
+  spend(frame, zone === undefined ? CIVIL_STEPS : ZONE_STEPS);
   const seconds = Number(floorSeconds(toTimestampNs(timestamp)));
   return civilFromSeconds(zone === undefined ? seconds : seconds + offsetOf(textOf(zone), seconds));
 }
 
 function ofTimestamp(name: string, read: (civil: Civil) => number): CelFunction {
-  return define([`timestamp.${name}() -> int`, `timestamp.${name}(string) -> int`], (_frame, [timestamp, zone]) =>
-    BigInt(read(civilOf(timestamp, zone))),
+  return define([`timestamp.${name}() -> int`, `timestamp.${name}(string) -> int`], (frame, [timestamp, zone]) =>
+    BigInt(read(civilOf(frame, timestamp, zone))),
   );
 }
 
@@ -19,8 +25,8 @@ function ofTimestamp(name: string, read: (civil: Civil) => number): CelFunction 
 function ofBoth(name: string, read: (civil: Civil) => number, nsPerUnit: bigint): CelFunction {
   return define(
     [`timestamp.${name}() -> int`, `timestamp.${name}(string) -> int`, `duration.${name}() -> int`],
-    (_frame, [value, zone]) =>
-      value instanceof CelDuration ? value.ns / nsPerUnit : BigInt(read(civilOf(value, zone))),
+    (frame, [value, zone]) =>
+      value instanceof CelDuration ? value.ns / nsPerUnit : BigInt(read(civilOf(frame, value, zone))),
   );
 }
 
