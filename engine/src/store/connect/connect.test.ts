@@ -137,10 +137,12 @@ describe('a lane', () => {
   it('has short timeouts and stable plans', async () => {
     const connection = await lane();
     const { rows } = await connection.query<{ name: string; setting: string }>(
-      `select name, setting from pg_settings where name in ('statement_timeout', 'idle_in_transaction_session_timeout',
+      `select name, setting from pg_settings where name in (
+        'statement_timeout', 'idle_in_transaction_session_timeout', 'client_connection_check_interval',
         'enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit', 'plan_cache_mode') order by name`,
     );
     expect(Object.fromEntries(rows.map(({ name, setting }) => [name, setting]))).toEqual({
+      client_connection_check_interval: '2000',
       enable_hashjoin: 'off',
       enable_mergejoin: 'off',
       enable_seqscan: 'off',

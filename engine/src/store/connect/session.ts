@@ -5,7 +5,6 @@ type Settings = Readonly<Record<string, string>>;
 
 /** Every session: a client that is gone is noticed within seconds, so that its locks do not stay. */
 const COMMON: Settings = {
-  client_connection_check_interval: '2s',
   tcp_keepalives_idle: '2',
   tcp_keepalives_interval: '2',
   tcp_keepalives_count: '3',
@@ -41,11 +40,14 @@ export type SessionKind = 'pooled' | 'lane' | 'dedicated';
 
 const BY_KIND: Readonly<Record<SessionKind, Settings>> = { pooled: POOLED, lane: LANE, dedicated: DEDICATED };
 
-/** The statement that sets a session up. */
+/** A server on Windows cannot look after its clients while it works, and refuses the setting. */
+const CHECK_CLIENT = `select set_config('client_connection_check_interval', '2s', false)
+  where version() !~* '(windows|mingw|visual c)'`;
+
+/** The statements that set a session up, for one round trip. */
 export function sessionSetup(kind: SessionKind): string {
-  return Object.entries(BY_KIND[kind])
-    .map(([name, value]) => `set ${name} = '${value}'`)
-    .join('; ');
+  const settings = Object.entries(BY_KIND[kind]).map(([name, value]) => `set ${name} = '${value}'`);
+  return [...settings, CHECK_CLIENT].join('; ');
 }
 
 /** Longest wait for an answer, ms: over the server's own limit, for a connection that has gone silent. */

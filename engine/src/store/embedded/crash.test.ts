@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { openDatabase } from '../connect/index.js';
 import { killTree, startChild, until, type ChildOptions, type EmbeddedChild } from '../testing/child-process.js';
 import { copyWithoutLinks } from '../testing/package-copy.js';
+import { seedDataDir } from '../testing/seed-data.js';
 import { readPostmaster } from './postmaster-pid.js';
 
 const isRoot = process.getuid?.() === 0;
@@ -19,6 +20,13 @@ function newFolder(uid?: number): string {
   const folder = mkdtempSync(join(tmpdir(), 'crash-'));
   folders.push(folder);
   if (uid !== undefined) chownSync(folder, uid, uid);
+  return folder;
+}
+
+/** A new folder with a database in it that the user may run. */
+async function newDatabase(uid?: number): Promise<string> {
+  const folder = newFolder(uid);
+  await seedDataDir(folder, uid);
   return folder;
 }
 
@@ -62,7 +70,7 @@ describe.each([
   const as = uid === undefined ? {} : { uid };
 
   it.runIf(canRun)('loses no acknowledged row when engine and server are killed, three times', async () => {
-    const dataDir = newFolder(uid);
+    const dataDir = await newDatabase(uid);
     const acked: number[] = [];
     for (let round = 0; round < 3; round += 1) {
       const writer = await writing({ dataDir, ...as });
@@ -80,7 +88,7 @@ describe.each([
   });
 
   it.runIf(canRun)('adopts the server of a killed engine at once', async () => {
-    const dataDir = newFolder(uid);
+    const dataDir = await newDatabase(uid);
     const writer = await writing({ dataDir, ...as });
     const { pid, uid: runsAs } = await writer.ready;
     expect(runsAs).toBe(uid ?? process.getuid?.());

@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { openDatabase } from '../connect/index.js';
 import { killTree, until } from '../testing/child-process.js';
 import { copyWithoutLinks } from '../testing/package-copy.js';
+import { seedDataDir } from '../testing/seed-data.js';
 import { startEmbeddedPostgres, type EmbeddedOptions, type EmbeddedPostgres } from './index.js';
 import { isProcessAlive } from './postmaster-pid.js';
 
@@ -17,6 +18,13 @@ const servers: EmbeddedPostgres[] = [];
 function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'embedded-'));
   folders.push(folder);
+  return folder;
+}
+
+/** A new folder with a database in it. */
+async function newDatabase(): Promise<string> {
+  const folder = newFolder();
+  await seedDataDir(folder);
   return folder;
 }
 
@@ -65,7 +73,7 @@ describe('startEmbeddedPostgres', () => {
   });
 
   it('adopts a running server; who leaves last turns it off', async () => {
-    const dataDir = newFolder();
+    const dataDir = await newDatabase();
     const first = await start({ dataDir });
     const second = await start({ dataDir });
     expect([second.adopted, second.pid, second.url]).toEqual([true, first.pid, first.url]);
@@ -87,7 +95,7 @@ describe('startEmbeddedPostgres', () => {
   });
 
   it('brings a killed server up again on the same url', async () => {
-    const server = await start({ dataDir: newFolder() });
+    const server = await start({ dataDir: await newDatabase() });
     await ask(server.url, 'create table kept as select 1 as n');
     const killed = server.pid;
     killTree(killed);
@@ -136,9 +144,7 @@ describe('startEmbeddedPostgres', () => {
   });
 
   it('starts over the file of a server whose number another program has now', async () => {
-    const dataDir = newFolder();
-    const first = await start({ dataDir });
-    await first.stop();
+    const dataDir = await newDatabase();
     const identity = isRoot ? { uid: 65534, gid: 65534 } : {};
     const other = spawn('/bin/sleep', ['60'], identity);
     try {
@@ -154,8 +160,7 @@ describe('startEmbeddedPostgres', () => {
   });
 
   it('tells why the server does not start', async () => {
-    const dataDir = newFolder();
-    await (await start({ dataDir })).stop();
+    const dataDir = await newDatabase();
     writeFileSync(join(dataDir, 'pgdata', 'postgresql.conf'), 'no_such_setting = 1\n');
     await expect(start({ dataDir })).rejects.toMatchObject({
       code: 'embedded_database_failed',

@@ -13,6 +13,7 @@ import { migrationFiles } from '../migrate/migration-files.js';
 import { migrate } from '../migrate/index.js';
 import { runPrefix } from './drop-run-databases.js';
 import { removeRunFolder, RUN_FOLDER_VARIABLE, runFolderOf, SERVER_VARIABLE } from './global-setup.js';
+import { seedDataDir } from './seed-data.js';
 
 /** A server that can be asked for databases. */
 export interface TestServer {
@@ -50,6 +51,7 @@ function runFolder(): string {
 async function maintenanceUrl(folder: string): Promise<string> {
   const given = process.env[SERVER_VARIABLE];
   if (given !== undefined && given !== '') return given;
+  await seedDataDir(folder);
   return (await startEmbeddedPostgres({ dataDir: folder })).url;
 }
 
