@@ -1,5 +1,5 @@
 /** The web side of the app: takes leads, tells how they are. */
-import { DuctorClient, DuctorError, type Workflow } from '@ductor/sdk';
+import { type DuctorClient, DuctorError, type Workflow } from '@ductor/sdk';
 import express, { type Express } from 'express';
 import { type Lead, leadSchema } from './lead.js';
 import type { LeadAnswer } from './lead-workflow.js';

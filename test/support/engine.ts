@@ -28,6 +28,12 @@ const readyFile = z.strictObject({
   tenant: z.string().min(1).optional(),
 });
 
+/** The line an engine logs on SIGUSR2. */
+const metricsLine = z.looseObject({ msg: z.literal('metrics'), fenced_commits: z.number() });
+
+/** What an engine has counted since its start. */
+export type EngineMetrics = z.output<typeof metricsLine>;
+
 /** What the ready file says. */
 export type ReadyFile = z.output<typeof readyFile>;
 
@@ -43,6 +49,7 @@ export class Engine {
   #child: Child | undefined;
   #ready: ReadyFile | undefined;
   #port = 0;
+  #metrics: EngineMetrics[] = [];
   /** From spawn to the ready file, at the last start, ms. */
   readyMs = 0;
 
@@ -81,8 +88,9 @@ export class Engine {
       name: this.name,
       args: [BIN, ...this.#arguments(file)],
       env: { ...this.#settings(), ...this.#options.env },
-      ...(this.#options.onLine !== undefined && { onLine: this.#options.onLine }),
+      onLine: (line) => this.#heard(line),
     });
+    this.#metrics = [];
     this.#child = child;
     await until(
       `${this.name} to be ready`,
@@ -112,6 +120,22 @@ export class Engine {
   async discard(): Promise<void> {
     if (this.#child?.isRunning === true) await this.kill();
     if (this.#options.dataDir !== undefined) await endEmbeddedPostgres(this.#options.dataDir);
+  }
+
+  /** Asks it, by SIGUSR2, what it has counted. */
+  async metrics(): Promise<EngineMetrics> {
+    const before = this.#metrics.length;
+    this.child.signal('SIGUSR2');
+    return until(`${this.name} to tell its metrics`, () => this.#metrics[before], {
+      detail: () => this.child.output.slice(-4_000),
+    });
+  }
+
+  #heard(line: string): void {
+    this.#options.onLine?.(line);
+    if (!line.includes('"metrics"')) return;
+    const parsed = metricsLine.safeParse(JSON.parse(line));
+    if (parsed.success) this.#metrics.push(parsed.data);
   }
 
   #known(): ReadyFile {

@@ -1,0 +1,28 @@
+/**
+ * A worker of the chain workflow as a process. Settings: DUCTOR_ADDRESS, DUCTOR_API_KEY, CHAIN_SLUG, CHAIN_STEPS,
+ * CHAIN_MARKS (file), CHAIN_CAPACITY, CHAIN_NAME.
+ */
+import { createWorker } from '@ductor/sdk';
+import { chainWorkflow } from './chain.js';
+
+const setting = (name: string): string => {
+  const value = process.env[name];
+  if (value === undefined) throw new Error(`${name} is not set`);
+  return value;
+};
+
+const worker = createWorker({
+  workflows: [
+    chainWorkflow({
+      slug: setting('CHAIN_SLUG'),
+      steps: Number(setting('CHAIN_STEPS')),
+      marks: setting('CHAIN_MARKS'),
+    }),
+  ],
+  capacity: Number(setting('CHAIN_CAPACITY')),
+  name: setting('CHAIN_NAME'),
+});
+await worker.ready;
+process.stdout.write('worker ready\n');
+await worker.stopped;
+process.stdout.write('worker stopped\n');
