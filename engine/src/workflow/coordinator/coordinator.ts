@@ -36,9 +36,15 @@ export interface RunChange extends RunKey {
 export interface Coordinator {
   /** Registers the node, takes its share of shards, starts ticking. */
   run(): Promise<void>;
-  /** Starts a run; resolves after its commit. Throws node_starting, idempotency_conflict, workflow_not_published, database_unavailable. */
+  /**
+   * Starts a run; resolves after its commit. Throws node_starting, node_fenced, limit_exceeded, invalid_argument,
+   * idempotency_conflict, workflow_not_published.
+   */
   start(request: StartRequest): Promise<StartOutcome>;
-  /** Hands in a result; `settled` is called after the commit that holds it (or its inbox row), never before. Not called when the node stops: the worker sends again. */
+  /**
+   * Hands in a result; `settled` is called after the commit that holds it (or its inbox row), never before. Not called
+   * when the node stops: the worker sends again.
+   */
   settle(ref: AttemptRef, outcome: AttemptOutcome, settled: (ack: ResultAck) => void): void;
   /** These tasks went out to a worker just now. */
   sent(workerId: string, refs: readonly AttemptRef[]): void;

@@ -1,4 +1,4 @@
-/** What a coordinator tells about itself: figures and log lines. Plain callbacks; adapters to metrics and logs live above. */
+/** What a coordinator tells about itself: figures and log lines. Adapters to metrics and logs live above. */
 import type { CommitOutcome } from './ports.js';
 
 /** How much a log line matters. */

@@ -26,7 +26,7 @@ import { emptyRun } from './run-logic.js';
 import { coldSlot, type PendingInput, type PendingStart, type RunSlot } from './run-slot.js';
 import { settleDown } from './settle-tick.js';
 import { ShardSet } from './shard-set.js';
-import { wakeTimers } from './wake-timers.js';
+import { WakeTimers } from './wake-timers.js';
 import type { Surroundings, World } from './world.js';
 
 /** Where this incarnation stands and whom it tells. */
@@ -70,7 +70,7 @@ export class Incarnation {
       nodeId: options.nodeId,
       cache: new RunCache(surroundings.options.cacheBytes),
       shards: new ShardSet(),
-      timers: wakeTimers(clock, (keys, lateUs) => {
+      timers: new WakeTimers(clock, (keys, lateUs) => {
         hooks.timerLate(lateUs);
         for (const key of keys) this.#wake(key);
       }),

@@ -79,7 +79,8 @@ export class KeyLookup {
       start.resolve({ runId: existing.runId, version: existing.version, existing: true });
       return;
     }
-    const message = `idempotency key ${JSON.stringify(startKey.key)} was used with another input by run ${existing.runId}`;
+    const key = JSON.stringify(startKey.key);
+    const message = `idempotency key ${key} was used with another input by run ${existing.runId}`;
     start.reject(new DuctorError('idempotency_conflict', message));
   }
 }

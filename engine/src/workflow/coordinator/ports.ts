@@ -87,7 +87,7 @@ export interface ExistingStart {
   readonly fingerprint: Uint8Array;
 }
 
-/** Journal, headers and start keys. Calls may throw DuctorError database_unavailable, except where an outcome says it. */
+/** Journal, headers and start keys. Calls may throw database_unavailable, except where an outcome says it. */
 export interface RunStore {
   /** Appends all ticks of a batch in one statement behind the fence. A run is in at most one batch in flight. */
   commit(nodeId: string, ticks: readonly TickWrite[]): Promise<CommitOutcome>;
@@ -123,7 +123,7 @@ export interface InboxMessage extends RunKey {
 
 /** The mailbox. */
 export interface InboxStore {
-  /** Puts messages in the boxes of open runs, in one transaction. One answer each: false when the run is closed or unknown. */
+  /** Puts messages in the boxes of open runs, in one transaction. One answer each: false when there is no open run. */
   send(messages: readonly Omit<InboxMessage, 'id'>[]): Promise<readonly boolean[]>;
   /** All messages of these shards in id order, at most `limit`, beyond the ids given. */
   read(shards: readonly number[], limit: number): Promise<readonly InboxMessage[]>;
@@ -228,5 +228,5 @@ export interface Bus {
   subscribe(topic: BusTopic, listener: (body: string) => void): () => void;
 }
 
-/** Topics: inbox (body: shard number), runs (body: comma-separated ids of runs that changed publicly), cluster (body: empty). */
+/** Topics: inbox (body: shard number), runs (body: ids of runs that changed publicly, by commas), cluster (no body). */
 export type BusTopic = 'inbox' | 'runs' | 'cluster';

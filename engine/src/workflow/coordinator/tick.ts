@@ -52,6 +52,7 @@ export interface TickEnvironment {
 }
 
 const NO_BYTES = new Uint8Array(0);
+const NONE: readonly number[] = [];
 /** Bytes a tick costs besides its entries. */
 const ROW_BYTES = 64;
 
@@ -82,33 +83,37 @@ function takeInputs(slot: RunSlot, env: TickEnvironment): readonly PendingInput[
 
 /** Mailbox rows among the inputs. */
 function consumedBy(inputs: readonly PendingInput[]): readonly number[] {
-  const ids: number[] = [];
-  for (const pending of inputs) if (pending.inboxId !== null) ids.push(pending.inboxId);
-  return ids;
+  let ids: number[] | null = null;
+  for (const { inboxId } of inputs) if (inboxId !== null) (ids ??= []).push(inboxId);
+  return ids ?? NONE;
 }
 
+/** What a tick that the machine computed comes to. Written for speed: once for each step of each run. */
 function stepForward(
   slot: RunSlot,
   before: RunState,
   inputs: readonly PendingInput[],
-  result: { readonly state: RunState; readonly entries: Uint8Array; readonly commands: readonly Command[] },
-): Pick<Tick, 'next' | 'commands' | 'write' | 'bytes'> {
-  const grown = slot.journalBytes + result.entries.byteLength;
-  const isDue = result.state.closedAtUs === null && snapshotDue(grown, slot.snapshotBytes);
-  const snapshot = isDue ? encodeSnapshot(result.state) : null;
+  dispositions: readonly Disposition[],
+  result: Advance,
+  parks: Tick['parks'],
+): Tick {
+  const { state: next, commands } = result;
+  const entries = encodeEntries(result.entries);
+  const isDue = next.closedAtUs === null && snapshotDue(slot.journalBytes + entries.byteLength, slot.snapshotBytes);
+  const snapshot = isDue ? encodeSnapshot(next) : null;
   const write: TickWrite = {
     tenantId: slot.tenantId,
     runId: slot.runId,
-    seq: result.state.seq,
-    atUs: result.state.atUs,
-    entries: result.entries,
-    header: headerChanged(before, result.state) ? headerOf(result.state) : null,
+    seq: next.seq,
+    atUs: next.atUs,
+    entries,
+    header: headerChanged(before, next) ? headerOf(next) : null,
     snapshot,
-    startKey: result.state.seq === 1 ? (slot.start?.request.startKey ?? null) : null,
+    startKey: next.seq === 1 ? (slot.start?.request.startKey ?? null) : null,
     consumed: consumedBy(inputs),
   };
-  const bytes = ROW_BYTES + result.entries.byteLength + (snapshot?.byteLength ?? 0);
-  return { next: result.state, commands: result.commands, write, bytes };
+  const bytes = ROW_BYTES + entries.byteLength + (snapshot === null ? 0 : snapshot.byteLength);
+  return { slot, inputs, dispositions, next, commands, write, bytes, parks };
 }
 
 /** A tick that writes no row, only proves the fence and empties the mailbox; undefined when nobody needs that. */
@@ -173,8 +178,14 @@ export function parkTick(
     const rest = consumption(slot, inputs);
     return rest === undefined ? undefined : { ...rest, parks };
   }
-  const forward = stepForward(slot, state, inputs, { ...result, entries: encodeEntries(result.entries) });
-  return { slot, inputs, dispositions: inputs.map(() => 'ignored'), ...forward, parks };
+  return stepForward(
+    slot,
+    state,
+    inputs,
+    inputs.map(() => 'ignored'),
+    result,
+    parks,
+  );
 }
 
 /** What a computation came to. */
@@ -185,7 +196,7 @@ export type TickResult =
   /** The machine threw, and threw again when the run was to be parked; the inputs are the ones taken. */
   | { readonly kind: 'stuck'; readonly inputs: readonly PendingInput[]; readonly error: unknown };
 
-/** What a tick that the machine computed comes to. */
+/** A tick, a consumption or nothing, by what the machine answered. */
 function fromAdvance(
   slot: RunSlot,
   state: RunState,
@@ -197,8 +208,7 @@ function fromAdvance(
     const tick = consumption(slot, inputs);
     return tick === undefined ? { kind: 'nothing', others: [] } : { kind: 'tick', tick };
   }
-  const forward = stepForward(slot, state, inputs, { ...result, entries: encodeEntries(result.entries) });
-  return { kind: 'tick', tick: { slot, inputs, dispositions: result.dispositions, ...forward, parks } };
+  return { kind: 'tick', tick: stepForward(slot, state, inputs, result.dispositions, result, parks) };
 }
 
 /**

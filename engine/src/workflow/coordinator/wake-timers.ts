@@ -8,82 +8,92 @@
  * 3. The clock timer never sleeps longer than RECHECK_MS, so a clock that jumps ahead is noticed.
  */
 import type { Clock, Timer } from '../../kernel/index.js';
-import { DueHeap } from './due-heap.js';
+import { DueHeap, type Due } from './due-heap.js';
 
 const RECHECK_MS = 1_000;
 /** Shortest sleep: the error bound of the clock moves, and a zero sleep would spin. */
 const SHORTEST_MS = 1;
 
+/** Receives all keys that are due, at least one, with how late they are at most, microseconds. */
+export type Fire = (keys: readonly string[], lateUs: number) => void;
+
 /** The timers of one node's runs. */
-export interface WakeTimers {
-  /** Fires this key at its due time, microseconds since 1970; replaces an earlier due time. */
-  arm(key: string, dueUs: number): void;
-  disarm(key: string): void;
+export class WakeTimers {
+  readonly #heap = new DueHeap();
+  readonly #armed = new Map<string, number>();
+  #order = 0;
+  #timer: Timer | null = null;
+  #timerDueUs = Number.POSITIVE_INFINITY;
+
+  constructor(
+    readonly clock: Clock,
+    readonly fire: Fire,
+  ) {}
+
   /** Number of armed keys. */
-  count(): number;
+  get size(): number {
+    return this.#armed.size;
+  }
+
+  /** Fires this key at its due time, microseconds since 1970; replaces an earlier due time. */
+  arm(key: string, dueUs: number): void {
+    if (this.#armed.get(key) === dueUs) return;
+    this.#armed.set(key, dueUs);
+    this.#heap.push({ key, dueUs, order: (this.#order += 1) });
+    this.#shrink();
+    if (dueUs < this.#timerDueUs) this.#setTimer();
+  }
+
+  disarm(key: string): void {
+    this.#armed.delete(key);
+  }
+
   /** Disarms everything. */
-  clear(): void;
-}
+  clear(): void {
+    this.#timer?.cancel();
+    this.#timer = null;
+    this.#timerDueUs = Number.POSITIVE_INFINITY;
+    this.#armed.clear();
+    this.#heap.rebuild([]);
+  }
 
-/** @param fire receives all keys that are due, at least one, with how late they are at most, microseconds */
-export function wakeTimers(clock: Clock, fire: (keys: readonly string[], lateUs: number) => void): WakeTimers {
-  const heap = new DueHeap();
-  const armed = new Map<string, number>();
-  let order = 0;
-  let timer: Timer | null = null;
-  let timerDueUs = Number.POSITIVE_INFINITY;
+  #surelyUs(): number {
+    return this.clock.nowUs() - this.clock.errorUs();
+  }
 
-  const surelyUs = (): number => clock.nowUs() - clock.errorUs();
-  const dropLeftovers = (): void => {
-    for (let top = heap.peek(); top !== undefined && armed.get(top.key) !== top.dueUs; top = heap.peek()) heap.pop();
-  };
-  const setTimer = (): void => {
-    timer?.cancel();
-    timer = null;
-    dropLeftovers();
-    const top = heap.peek();
-    timerDueUs = top?.dueUs ?? Number.POSITIVE_INFINITY;
+  #isLeftover(due: Due): boolean {
+    return this.#armed.get(due.key) !== due.dueUs;
+  }
+
+  #setTimer(): void {
+    this.#timer?.cancel();
+    this.#timer = null;
+    let top = this.#heap.peek();
+    for (; top !== undefined && this.#isLeftover(top); top = this.#heap.peek()) this.#heap.pop();
+    this.#timerDueUs = top?.dueUs ?? Number.POSITIVE_INFINITY;
     if (top === undefined) return;
-    const waitMs = Math.ceil((top.dueUs - surelyUs()) / 1000);
-    timer = clock.setTimer(Math.min(RECHECK_MS, Math.max(SHORTEST_MS, waitMs)), onTimer);
-  };
-  const onTimer = (): void => {
-    const nowUs = surelyUs();
+    const waitMs = Math.ceil((top.dueUs - this.#surelyUs()) / 1000);
+    const boundedMs = Math.min(RECHECK_MS, Math.max(SHORTEST_MS, waitMs));
+    this.#timer = this.clock.setTimer(boundedMs, () => this.#onTimer());
+  }
+
+  #onTimer(): void {
+    const nowUs = this.#surelyUs();
     const keys: string[] = [];
     let lateUs = 0;
-    for (let top = heap.peek(); top !== undefined && top.dueUs <= nowUs; top = heap.peek()) {
-      heap.pop();
-      if (armed.get(top.key) !== top.dueUs) continue;
-      armed.delete(top.key);
+    for (let top = this.#heap.peek(); top !== undefined && top.dueUs <= nowUs; top = this.#heap.peek()) {
+      this.#heap.pop();
+      if (this.#isLeftover(top)) continue;
+      this.#armed.delete(top.key);
       keys.push(top.key);
       lateUs = Math.max(lateUs, nowUs - top.dueUs);
     }
-    setTimer();
-    if (keys.length > 0) fire(keys, lateUs);
-  };
-  const shrink = (): void => {
-    if (heap.size < 1_024 || heap.size < armed.size * 2) return;
-    heap.rebuild([...armed].map(([key, dueUs]) => ({ key, dueUs, order: (order += 1) })));
-  };
+    this.#setTimer();
+    if (keys.length > 0) this.fire(keys, lateUs);
+  }
 
-  return {
-    arm(key, dueUs) {
-      if (armed.get(key) === dueUs) return;
-      armed.set(key, dueUs);
-      heap.push({ key, dueUs, order: (order += 1) });
-      shrink();
-      if (dueUs < timerDueUs) setTimer();
-    },
-    disarm(key) {
-      armed.delete(key);
-    },
-    count: () => armed.size,
-    clear() {
-      timer?.cancel();
-      timer = null;
-      timerDueUs = Number.POSITIVE_INFINITY;
-      armed.clear();
-      heap.rebuild([]);
-    },
-  };
+  #shrink(): void {
+    if (this.#heap.size < 1_024 || this.#heap.size < this.#armed.size * 2) return;
+    this.#heap.rebuild([...this.#armed].map(([key, dueUs]) => ({ key, dueUs, order: (this.#order += 1) })));
+  }
 }

@@ -4,7 +4,7 @@ import { seededRandom } from '../../kernel/index.js';
 import { CoordinatorKit } from '../testing/coordinator-kit.js';
 import { planOf, RUN_INPUT, edge } from '../testing/plan-builder.js';
 import { jsonValue } from '../machine/index.js';
-import { wakeTimers } from './wake-timers.js';
+import { WakeTimers } from './wake-timers.js';
 
 /** A plan that waits so many ms. */
 function waits(ms: number) {
@@ -25,7 +25,7 @@ describe('wake timers', () => {
     const random = seededRandom(3);
     const dueOf = new Map<string, number>();
     const fired: string[] = [];
-    const timers = wakeTimers(clock, (keys) => {
+    const timers = new WakeTimers(clock, (keys) => {
       for (const key of keys) {
         expect(clock.nowUs() - clock.errorUs()).toBeGreaterThanOrEqual(dueOf.get(key) ?? Number.NaN);
         fired.push(key);
@@ -38,13 +38,13 @@ describe('wake timers', () => {
       if (n % 3 === 0) timers.disarm(`run ${n}`);
       if (n % 7 === 0) timers.arm(`run ${n}`, dueUs);
     }
-    const armed = timers.count();
+    const armed = timers.size;
     for (let ms = 0; ms < 6_000; ms += 13) {
       errorUs = random.uint32() % 20_000;
       manual.advance(13);
     }
     expect(fired.length).toBe(armed);
-    expect(timers.count()).toBe(0);
+    expect(timers.size).toBe(0);
     const order = fired.map((key) => dueOf.get(key) ?? 0);
     expect(order.every((dueUs, at) => at === 0 || dueUs - (order[at - 1] ?? 0) > -1_000_000)).toBe(true);
   });
@@ -52,7 +52,7 @@ describe('wake timers', () => {
   it('replace a due time, earlier or later', () => {
     const clock = manualClock();
     const fired: string[] = [];
-    const timers = wakeTimers(clock, (keys) => fired.push(...keys));
+    const timers = new WakeTimers(clock, (keys) => fired.push(...keys));
     timers.arm('a', clock.nowUs() + 1_000_000);
     timers.arm('a', clock.nowUs() + 100_000);
     timers.arm('b', clock.nowUs() + 100_000);

@@ -55,91 +55,103 @@ function unavailable(): DuctorError {
 
 const UNKNOWN: CommitOutcome = { kind: 'unknown', message: 'the connection broke' };
 
-/** The stores of one process over this database. */
-export function memoryStores(db: MemoryDatabase, hooks: StoreHooks = {}): MemoryStores {
-  const registered = new Set<string>();
+/** Ways of asking, with everything that can go wrong on the way. */
+class Line {
   /** Lost commits that may still happen, by node. Settling a node takes them away. */
-  const late = new Map<string, Set<symbol>>();
+  readonly #late = new Map<string, Set<symbol>>();
 
-  const intercept = async (call: StoreCall): Promise<StoreFault | null> => (await hooks.intercept?.(call)) ?? null;
+  constructor(
+    readonly db: MemoryDatabase,
+    readonly hooks: StoreHooks,
+  ) {}
 
-  async function ask<T>(call: Omit<StoreCall, 'ticks'>, happen: () => T): Promise<T> {
-    const whole = { ...call, ticks: [] };
-    const fault = await intercept(whole);
+  /** A call that happens at one instant. Throws database_unavailable when a fault says so. */
+  async ask<T>(store: StoreCall['store'], method: string, nodeId: string | null, happen: () => T): Promise<T> {
+    const call: StoreCall = { store, method, nodeId, ticks: [] };
+    const fault = (await this.hooks.intercept?.(call)) ?? null;
     if (fault !== null && fault.kind !== 'lost_after') throw unavailable();
     const answer = happen();
     if (fault !== null) throw unavailable();
-    await hooks.delivered?.(whole);
+    await this.hooks.delivered?.(call);
     return answer;
   }
 
-  function later(nodeId: string, ticks: readonly TickWrite[], when: Promise<void>): void {
-    const mark = Symbol('lost commit');
-    const waiting = late.get(nodeId) ?? new Set();
-    late.set(nodeId, waiting.add(mark));
-    void when.then(() => {
-      if (waiting.delete(mark)) db.commit(nodeId, ticks);
-      return undefined;
-    });
-  }
-
-  async function commit(nodeId: string, ticks: readonly TickWrite[]): Promise<CommitOutcome> {
+  async commit(nodeId: string, ticks: readonly TickWrite[]): Promise<CommitOutcome> {
     const call: StoreCall = { store: 'runs', method: 'commit', nodeId, ticks };
-    const fault = await intercept(call);
+    const fault = (await this.hooks.intercept?.(call)) ?? null;
     if (fault?.kind === 'answer') return fault.outcome;
     if (fault?.kind === 'lost_before') return UNKNOWN;
     if (fault?.kind === 'lost_late') {
-      later(nodeId, ticks, fault.when);
+      this.#later(nodeId, ticks, fault.when);
       return UNKNOWN;
     }
-    const outcome = db.commit(nodeId, ticks);
+    const outcome = this.db.commit(nodeId, ticks);
     if (fault !== null) return UNKNOWN;
-    await hooks.delivered?.(call);
+    await this.hooks.delivered?.(call);
     return outcome;
   }
 
-  const runs: RunStore = {
-    commit,
-    settle: (nodeId) =>
-      ask({ store: 'runs', method: 'settle', nodeId }, () => {
-        late.get(nodeId)?.clear();
-        return db.isUnfenced(nodeId);
-      }),
-    load: (keys) => ask({ store: 'runs', method: 'load', nodeId: null }, () => db.load(keys)),
-    listActive: (shards, after, limit) =>
-      ask({ store: 'runs', method: 'listActive', nodeId: null }, () => db.listActive(shards, after, limit)),
-    listDue: (shards, horizonUs, limit) =>
-      ask({ store: 'runs', method: 'listDue', nodeId: null }, () => db.listDue(shards, horizonUs, limit)),
+  /** Whether the node may go on; its lost commits happen no more. */
+  settle(nodeId: string): boolean {
+    this.#late.get(nodeId)?.clear();
+    return this.db.isUnfenced(nodeId);
+  }
+
+  #later(nodeId: string, ticks: readonly TickWrite[], when: Promise<void>): void {
+    const mark = Symbol('lost commit');
+    const waiting = this.#late.get(nodeId) ?? new Set();
+    this.#late.set(nodeId, waiting.add(mark));
+    void when.then(() => {
+      if (waiting.delete(mark)) this.db.commit(nodeId, ticks);
+      return undefined;
+    });
+  }
+}
+
+function runStore(db: MemoryDatabase, line: Line): RunStore {
+  const ask = <T>(method: string, happen: () => T): Promise<T> => line.ask('runs', method, null, happen);
+  return {
+    commit: (nodeId, ticks) => line.commit(nodeId, ticks),
+    settle: (nodeId) => line.ask('runs', 'settle', nodeId, () => line.settle(nodeId)),
+    load: (keys) => ask('load', () => db.load(keys)),
+    listActive: (shards, after, limit) => ask('listActive', () => db.listActive(shards, after, limit)),
+    listDue: (shards, horizonUs, limit) => ask('listDue', () => db.listDue(shards, horizonUs, limit)),
     findStarts: (keys) =>
-      ask({ store: 'runs', method: 'findStarts', nodeId: null }, () =>
-        keys.map(({ tenantId, familySlug, key }) => db.findStart(tenantId, familySlug, key)),
-      ),
+      ask('findStarts', () => keys.map(({ tenantId, familySlug, key }) => db.findStart(tenantId, familySlug, key))),
   };
-  const inbox: InboxStore = {
-    send: (messages) => ask({ store: 'inbox', method: 'send', nodeId: null }, () => db.send(messages)),
-    read: (shards, limit) => ask({ store: 'inbox', method: 'read', nodeId: null }, () => db.readInbox(shards, limit)),
-  };
-  const ofCluster = <T>(method: string, nodeId: string, happen: () => T): Promise<T> =>
-    ask({ store: 'cluster', method, nodeId }, happen);
-  const cluster: ClusterStore = {
+}
+
+function clusterStore(db: MemoryDatabase, line: Line, registered: Set<string>): ClusterStore {
+  const ask = <T>(method: string, nodeId: string, happen: () => T): Promise<T> =>
+    line.ask('cluster', method, nodeId, happen);
+  return {
     register: ({ nodeId, address, leaseMs }) =>
-      ofCluster('register', nodeId, () => {
+      ask('register', nodeId, () => {
         registered.add(nodeId);
         db.register(nodeId, address, leaseMs);
       }),
-    heartbeat: (nodeId, leaseMs) => ofCluster('heartbeat', nodeId, () => db.heartbeat(nodeId, leaseMs)),
-    claim: (nodeId, shards) => ofCluster('claim', nodeId, () => db.claim(nodeId, shards)),
-    takeOver: (takerId, dead, shards) => ofCluster('takeOver', takerId, () => db.takeOver(takerId, dead, shards)),
+    heartbeat: (nodeId, leaseMs) => ask('heartbeat', nodeId, () => db.heartbeat(nodeId, leaseMs)),
+    claim: (nodeId, shards) => ask('claim', nodeId, () => db.claim(nodeId, shards)),
+    takeOver: (takerId, dead, shards) => ask('takeOver', takerId, () => db.takeOver(takerId, dead, shards)),
     handOver: (nodeId, toNodeId, shards) =>
-      ofCluster('handOver', nodeId, () => {
+      ask('handOver', nodeId, () => {
         if (!db.handOver(nodeId, toNodeId, shards)) throw new DuctorError('node_fenced', `${nodeId} or ${toNodeId}`);
       }),
-    leave: (nodeId) => ofCluster('leave', nodeId, () => db.leave(nodeId)),
+    leave: (nodeId) => ask('leave', nodeId, () => db.leave(nodeId)),
   };
+}
+
+/** The stores of one process over this database. */
+export function memoryStores(db: MemoryDatabase, hooks: StoreHooks = {}): MemoryStores {
+  const registered = new Set<string>();
+  const line = new Line(db, hooks);
   return {
-    runs,
-    inbox,
-    cluster,
+    runs: runStore(db, line),
+    inbox: {
+      send: (messages) => line.ask('inbox', 'send', null, () => db.send(messages)),
+      read: (shards, limit) => line.ask('inbox', 'read', null, () => db.readInbox(shards, limit)),
+    },
+    cluster: clusterStore(db, line, registered),
     kill: () => {
       for (const nodeId of registered) db.closeSession(nodeId);
     },
