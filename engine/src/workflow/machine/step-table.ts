@@ -8,8 +8,8 @@
  * 1. Iteration goes by first entry of each step, whenever merges happened.
  * 2. Sums are exact at all times; nextDueUs is searched again only when the step that had the least due time changed.
  *
- * Measured (Node 20, 2 shared cores), one edit of one step: 3 steps 0.3 us, 30 steps 1.4 us, 1,000 steps 2.5 us;
- * a plain copy of the Map costs 0.2, 1.4 and 45 us.
+ * Measured (bench/machine-ticks.ts, Node 20, CPU time), one edit of one step: of 3 steps 0.5 us, of 30 steps 1.7 us,
+ * of 1,000 steps 3 us. A copy of a Map of that size with one step set: 0.2, 1.5 and 56 us.
  */
 import type { StepState, StepStatus, StepTable } from './state.js';
 
