@@ -41,10 +41,12 @@ function outcome(text: string, data: Readonly<Record<string, unknown>> = scope):
   }
 }
 
+/** Processor time, so that a busy machine does not turn a test red. */
 function elapsedMs(work: () => unknown): number {
-  const start = performance.now();
+  const start = process.cpuUsage();
   work();
-  return performance.now() - start;
+  const { user, system } = process.cpuUsage(start);
+  return (user + system) / 1000;
 }
 
 const ESCAPES = [
@@ -153,19 +155,21 @@ describe('what lies behind the data', () => {
 });
 
 describe('time', () => {
-  it.each<[string, string, string]>([
-    ['nested quantifiers', 's.matches("^(a+)+$")', `${'a'.repeat(50_000)}b`],
-    ['nested stars', 's.matches("(a*)*b")', 'a'.repeat(50_000)],
-    ['alternations', 's.matches("^(a|aa|aaa)+$")', `${'a'.repeat(30_000)}b`],
-    ['words', 's.matches("^(\\\\w+\\\\s?)+$")', `${'word '.repeat(5_000)}!`],
-    ['e-mail', 's.matches("^([a-zA-Z0-9])(([.-]|_+)?([a-zA-Z0-9]+))*@x$")', 'a'.repeat(20_000)],
-    ['counted', 's.matches("(a{0,30}){0,30}b")', 'a'.repeat(2_000)],
-  ])('regular expressions do not run away: %s', (_name, text, subject) => {
-    const expression = compiler.compile(text, schema);
-    expression.evaluate({ s: 'warm up' });
-    const best = Math.min(...[1, 2, 3, 4, 5].map(() => elapsedMs(() => outcome(text, { s: subject }))));
-    expect(outcome(text, { s: subject })).toMatch(/^value: (true|false)$|^expression_too_costly$/);
-    expect(best).toBeLessThan(50);
+  it.each<[string, string, string, string]>([
+    ['nested quantifiers', 's.matches("^(a+)+$")', 'a'.repeat(50_000), 'b'],
+    ['nested stars', 's.matches("(a*)*b")', 'a'.repeat(50_000), ''],
+    ['alternations', 's.matches("^(a|aa|aaa)+$")', 'a'.repeat(30_000), 'b'],
+    ['words', 's.matches("^(\\\\w+\\\\s?)+$")', 'word '.repeat(5_000), '!'],
+    ['e-mail', 's.matches("^([a-zA-Z0-9])(([.-]|_+)?([a-zA-Z0-9]+))*@x$")', 'a'.repeat(20_000), ''],
+    ['counted', 's.matches("(a{0,30}){0,30}b")', 'a'.repeat(2_000), ''],
+  ])('regular expressions take linear time: %s', (_name, text, long, end) => {
+    const best = (subject: string): number =>
+      Math.min(...[1, 2, 3, 4, 5].map(() => elapsedMs(() => outcome(text, { s: subject }))));
+    best('warm up');
+    const [quarter, whole] = [best(long.slice(0, long.length / 4) + end), best(long + end)];
+    expect(outcome(text, { s: long + end })).toMatch(/^value: (true|false)$|^expression_too_costly$/);
+    expect(whole).toBeLessThan(Math.max(10 * quarter, 20));
+    expect(whole).toBeLessThan(250);
   });
 
   it.each<[string, string]>([

@@ -1,4 +1,4 @@
-/** What README.md and docs/decisions/0004-expressions.md say of cel-js, run on it. When one of these fails, look again. */
+/** What README.md and decision 0004 say of cel-js, run on it. When one of these fails, look again. */
 import { evaluate as evaluateThere } from 'cel-js';
 import { describe, expect, it } from 'vitest';
 import { createCelCompiler, toJsonValue } from './index.js';
