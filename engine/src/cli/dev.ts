@@ -1,4 +1,5 @@
 /** `ductor dev`: an engine that needs nothing but Node, and keeps its data. */
+import { rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Settings } from '../config.js';
 import { clusterSecret, systemClock, systemRandom } from '../kernel/index.js';
@@ -9,32 +10,39 @@ import { readKept, writeKept } from './kept-file.js';
 import { nextSteps } from './next-steps.js';
 import { untilSignal } from './until-signal.js';
 
-/** Runs a development engine until it is told to stop. */
-export async function runDev(options: {
+/** How a development engine is run. */
+export interface DevOptions {
   readonly settings: Settings;
+  /** Where to write address, key and tenant once the engine is ready. */
   readonly readyFile: string | undefined;
-}): Promise<void> {
+}
+
+/** Runs a development engine until it is told to stop. */
+export async function runDev(options: DevOptions): Promise<void> {
   const { settings, readyFile } = options;
-  const clock = systemClock();
-  const startedMs = clock.monotonicMs();
+  // A file of an earlier start would tell a waiting script that this one is ready.
+  if (readyFile !== undefined) rmSync(readyFile, { force: true });
   const dataDir = resolve(settings.DUCTOR_DATA_DIR);
-  const log = createLog({ level: settings.DUCTOR_LOG_LEVEL === 'info' ? 'warn' : settings.DUCTOR_LOG_LEVEL });
   const embedded = settings.DATABASE_URL === undefined ? await startEmbedded(dataDir) : undefined;
-  const url = embedded?.url ?? settings.DATABASE_URL ?? '';
+  try {
+    await serveUntilSignal(options, dataDir, embedded?.url ?? settings.DATABASE_URL ?? '');
+  } finally {
+    await embedded?.stop();
+  }
+}
+
+async function serveUntilSignal({ settings, readyFile }: DevOptions, dataDir: string, url: string): Promise<void> {
+  const log = createLog({ level: settings.DUCTOR_LOG_LEVEL === 'info' ? 'warn' : settings.DUCTOR_LOG_LEVEL });
   const engine = await startEngine({ url, settings, secret: clusterSecret(keptSecret(dataDir, settings)), log });
   const keyFile = join(dataDir, 'api-key');
   const { tenantId, apiKey } = await engine.tenancy.ensureDevelopmentTenant(readKept(keyFile));
   writeKept(keyFile, apiKey);
-  if (readyFile !== undefined)
+  if (readyFile !== undefined) {
     writeKept(readyFile, JSON.stringify({ address: engine.address, api_key: apiKey, tenant: tenantId }));
-  process.stdout.write(
-    nextSteps({ address: engine.address, apiKey, dataDir, readyMs: clock.monotonicMs() - startedMs }),
-  );
-  try {
-    await untilSignal(engine, log);
-  } finally {
-    await embedded?.stop();
   }
+  const readyMs = systemClock().monotonicMs();
+  process.stdout.write(nextSteps({ address: engine.address, apiKey, dataDir, readyMs }));
+  await untilSignal(engine, log);
 }
 
 async function startEmbedded(dataDir: string): Promise<EmbeddedPostgres> {

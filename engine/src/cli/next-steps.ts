@@ -5,7 +5,7 @@ export interface DevFacts {
   readonly address: string;
   readonly apiKey: string;
   readonly dataDir: string;
-  /** From the start of the command to now, ms. */
+  /** From the start of the process to now, ms. */
   readonly readyMs: number;
 }
 
