@@ -26,6 +26,8 @@ export class MemoryInvoker implements Invoker {
   readonly dispatched: Task[] = [];
   /** Workers that answer an inventory; the test calls workerConnected for them. */
   asked: readonly string[] = [];
+  /** Called when the coordinator asks for inventories. */
+  onInventory: (() => void) | null = null;
 
   dispatch(tasks: readonly Task[]): void {
     for (const task of tasks) {
@@ -50,6 +52,7 @@ export class MemoryInvoker implements Invoker {
   }
 
   inventory(): readonly string[] {
+    this.onInventory?.();
     return this.asked;
   }
 
@@ -61,6 +64,14 @@ export class MemoryInvoker implements Invoker {
       this.out.set(nameOf(task), { workerId, task });
     }
     return taken;
+  }
+
+  /** A worker that connected says that it has this attempt: it is not queued any more. */
+  held(workerId: string, ref: AttemptRef): void {
+    const name = nameOf(ref);
+    const task = this.queued.get(name) ?? this.out.get(name)?.task;
+    this.queued.delete(name);
+    if (task !== undefined) this.out.set(name, { workerId, task });
   }
 
   /** The attempt is no longer with its worker. */
