@@ -8,7 +8,7 @@ import { LIMITS } from './limits.js';
 import { positionOf } from './syntax/syntax-problem.js';
 import type { CelExpression, CelReference, CelType } from './types.js';
 import { CelFailure, CostExceeded } from './values/failure.js';
-import { kindOf } from './values/values.js';
+import { describeKind, kindOf } from './values/values.js';
 
 /** What a compiled expression is made of. */
 export interface ExpressionParts {
@@ -62,9 +62,10 @@ function isWhole(value: unknown, kind: string): boolean {
 }
 
 function unexpected(value: unknown, expected: CelType): CelFailure {
-  const kind = kindOf(value);
-  const actual = kind === 'list' ? 'a list' : kind === 'map' ? 'a map' : describe(kind);
-  const failure = new CelFailure(`it yields ${actual}, and ${describe(expected)} is wanted`, 'Compare or convert it.');
+  const failure = new CelFailure(
+    `it yields ${describeKind(kindOf(value))}, and ${describe(expected)} is wanted`,
+    'Compare or convert it.',
+  );
   failure.at = 0;
   return failure;
 }

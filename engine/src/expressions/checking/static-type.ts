@@ -1,5 +1,6 @@
 /** What is known of a value before it is there. */
 import type { CelType } from '../types.js';
+import { describeKind } from '../values/values.js';
 
 /** A CelType, or the type of a type (`type(x)`). */
 export type StaticType = CelType | 'type';
@@ -91,8 +92,7 @@ function isAssignableToMap(actual: Exclude<CelType, string>, values: CelType): b
 /** The type in words an author knows. */
 export function describe(type: StaticType): string {
   if (type === 'dyn') return 'a value of unknown type';
-  if (type === 'null') return 'null';
-  if (typeof type === 'string') return `${type === 'int' ? 'an' : 'a'} ${type}`;
+  if (typeof type === 'string') return describeKind(type);
   if ('list' in type) return type.list === 'dyn' ? 'a list' : `a list of ${describe(type.list).replace(/^an? /, '')}`;
   return 'map' in type ? 'a map' : 'an object';
 }

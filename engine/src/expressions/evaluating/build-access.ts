@@ -2,7 +2,7 @@
 import type { HasExpr, IndexExpr, SelectExpr } from '../syntax/expr.js';
 import { readKey, readOwn } from '../values/compare.js';
 import { CelFailure, located } from '../values/failure.js';
-import { admit, CelMap, isPlainObject, kindOf } from '../values/values.js';
+import { admit, CelMap, describeKind, isPlainObject, kindOf } from '../values/values.js';
 import type { Evaluator } from './frame.js';
 
 /** A variable of the scope. */
@@ -81,8 +81,7 @@ function readField(owner: unknown, field: string, at: number): unknown {
 
 function nameOf(value: unknown, at: number): string {
   try {
-    const kind = kindOf(value);
-    return kind === 'null' ? 'null' : `${kind === 'int' ? 'an' : 'a'} ${kind}`;
+    return describeKind(kindOf(value));
   } catch (caught) {
     throw located(caught, at);
   }

@@ -4,7 +4,7 @@ import { compare, equal, readKey } from '../values/compare.js';
 import { CelFailure, located } from '../values/failure.js';
 import { type ArithmeticOperator, calculate, isNumber, negate, onDoubles } from '../values/numbers.js';
 import { durationOf, timestampOf, toDurationNs, toTimestampNs } from '../values/time.js';
-import { kindOf } from '../values/values.js';
+import { describeKind, kindOf } from '../values/values.js';
 import { type Evaluator, type Frame, spend, spendOnText } from './frame.js';
 
 type Operation = (frame: Frame, left: unknown, right: unknown) => unknown;
@@ -153,6 +153,5 @@ function noOperator(operator: string, left: unknown, right: unknown): CelFailure
 }
 
 function nameOf(value: unknown): string {
-  const kind = kindOf(value);
-  return kind === 'null' ? 'null' : `${kind === 'int' ? 'an' : 'a'} ${kind}`;
+  return describeKind(kindOf(value));
 }

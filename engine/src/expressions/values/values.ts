@@ -66,6 +66,12 @@ function canonicalKey(key: unknown): MapKey | undefined {
 export type Kind =
   'null' | 'bool' | 'int' | 'uint' | 'double' | 'string' | 'bytes' | 'timestamp' | 'duration' | 'list' | 'map' | 'type';
 
+/** A kind in words, with its article. */
+export function describeKind(kind: Kind): string {
+  if (kind === 'null' || kind === 'bytes') return kind;
+  return kind === 'int' ? 'an int' : `a ${kind}`;
+}
+
 /** A map out of JSON. */
 export type PlainObject = Readonly<Record<string, unknown>>;
 
