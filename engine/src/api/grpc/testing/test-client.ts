@@ -1,5 +1,5 @@
 /** A client of the door for tests: raw grpc-js, nothing of the SDK. */
-import { credentials, Metadata, type MethodDefinition } from '@grpc/grpc-js';
+import { credentials, Metadata, type MethodDefinition, type ServiceError } from '@grpc/grpc-js';
 import { BridgeServiceClient } from '../../../gen/ductor/v1/bridge.js';
 import { Error as WireError } from '../../../gen/ductor/v1/common.js';
 import { RunServiceClient } from '../../../gen/ductor/v1/run.js';
@@ -40,6 +40,47 @@ export function call<Request, Response>(
       if (error === null && response !== undefined) resolve(response);
       else reject(error ?? new TypeError('neither an error nor a response'));
     });
+  });
+}
+
+/** What a raw call needs to know of a method. */
+export interface RawMethod {
+  readonly path: string;
+  readonly responseStream: boolean;
+}
+
+/** What a raw call came to: its answers, and its failure if it ended with one. */
+export interface RawOutcome {
+  readonly answers: readonly Buffer[];
+  readonly error: ServiceError | null;
+}
+
+/** Sends bytes to a method, whatever its kind, and takes what comes until it ends or has answered once. */
+export function rawCall(
+  client: TestClient,
+  { path, responseStream }: RawMethod,
+  request: Buffer,
+  metadata = client.metadata,
+): Promise<RawOutcome> {
+  const same = (bytes: Buffer): Buffer => bytes;
+  return new Promise((resolve) => {
+    const answers: Buffer[] = [];
+    if (!responseStream) {
+      client.runs.makeUnaryRequest(path, same, same, request, metadata, (error, answer) =>
+        resolve({ answers: answer === undefined ? [] : [answer], error }),
+      );
+      return;
+    }
+    const stream = client.runs.makeBidiStreamRequest(path, same, same, metadata);
+    stream.on('data', (answer: Buffer) => {
+      answers.push(answer);
+      resolve({ answers, error: null });
+      stream.cancel();
+    });
+    stream.on('error', (error: ServiceError) => resolve({ answers, error }));
+    stream.on('end', () => resolve({ answers, error: null }));
+    stream.write(request);
+    stream.end();
   });
 }
 
