@@ -1,7 +1,7 @@
 /**
- * The canonical form of a definition: what equal content is measured by. Fields that say nothing (absent, an empty text,
- * list or object where it means the same as absent) are left out; defaults are not filled in, so that a later version
- * may change them for new definitions only.
+ * The canonical form of a definition: what equal content is measured by. Fields that say nothing (absent, or an empty
+ * text, list or object where it means the same as absent) are left out; defaults are not filled in, so that a later
+ * version may change them for new definitions only.
  */
 import { canonicalDigest, canonicalJson } from '../../kernel/index.js';
 import type { Definition, EdgeDefinition, RetryDefinition, StepDefinition } from './definition.js';

@@ -8,7 +8,7 @@ export interface GraphEdge {
 
 /** The order of steps. */
 export interface Graph {
-  /** Steps in an order where every one comes after those before it, in the order of declaration where there is a choice. */
+  /** Steps, each after those that lead to it; as declared where there is a choice. */
   readonly order: readonly string[];
   /** Cycles that share no step; each begins with its first declared step and goes along the edges. */
   readonly cycles: readonly (readonly string[])[];

@@ -4,8 +4,8 @@ import { isUuid } from '../../kernel/index.js';
 const FAMILY_SLUG = /^[a-z][a-z0-9-]{0,127}$/;
 
 /**
- * Whether a text can name a workflow: lower-case letters, digits and hyphens, begins with a letter, at most 128. A UUID is
- * refused, because calls take an id or a slug in one field.
+ * Whether a text can name a workflow: lower-case letters, digits and hyphens, begins with a letter, at most 128. A UUID
+ * is refused, because calls take an id or a slug in one field.
  */
 export function isFamilySlug(text: string): boolean {
   return FAMILY_SLUG.test(text) && !isUuid(text);

@@ -28,7 +28,7 @@ function editDistance(a: string, b: string): number {
  * @param text as it was written; upper and lower case count as equal
  * @param names those that exist; the first of equally near ones wins
  */
-export function nearest(text: string, names: Iterable<string>): string | undefined {
+function nearest(text: string, names: Iterable<string>): string | undefined {
   if (text.length > MAX_LENGTH) return undefined;
   const allowed = Math.max(1, Math.floor(text.length / 3));
   let best: string | undefined;

@@ -103,15 +103,14 @@ function checkNames(root: ObjectReader): void {
   requireText(root, 'family_slug', {
     example: '"lead-intake"',
     isFine: isFamilySlug,
-    wanted:
-      'made of lower-case letters, digits and hyphens, begin with a letter, and have at most 128 characters (and no UUID)',
+    wanted: 'made of lower-case letters, digits and hyphens, a letter first, at most 128 (and no UUID)',
   });
   checkTitle(root);
 }
 
 /**
- * What keeps a definition from being stored as a draft: no JSON, too large, no name, a bad title, no list of steps or
- * edges. Everything else may still be mended. Never throws.
+ * What keeps a definition from being stored as a draft: no JSON, too large, no name, a bad title, steps or edges that
+ * are no lists of objects. Everything else may still be mended. Never throws.
  */
 export function checkStorable(json: unknown): readonly Problem[] {
   const collector = collectProblems(DEFINITION_LIMITS.problems);

@@ -29,8 +29,8 @@ export interface PlanSourceOptions {
 }
 
 /**
- * Plans of published versions. `load` throws database_unavailable, and expression_invalid or expression_too_costly when an
- * engine with other limits published the version.
+ * Plans of published versions. `load` throws database_unavailable, and expression_invalid or expression_too_costly when
+ * an engine with other limits published the version.
  */
 export function createPlanSource(db: Queryable, cel: CelCompiler, options: PlanSourceOptions = {}): PlanSource {
   const plans = new LRUCache<string, Plan>({ maxSize: options.maxBytes ?? MAX_BYTES });

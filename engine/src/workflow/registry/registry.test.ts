@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createCelCompiler } from '../../expressions/index.js';
-import { seededRandom, uuidV7 } from '../../kernel/index.js';
+import { DuctorError, seededRandom, uuidV7 } from '../../kernel/index.js';
 import { openDatabase, type Transactor } from '../../store/index.js';
 import { testDatabase } from '../../store/testing/index.js';
 import type { Definition } from '../definition/index.js';
@@ -218,6 +218,17 @@ describe('currentVersion', () => {
     expect(await Promise.all(first)).toEqual([1, 1, 1, -1]);
     expect(await Promise.all(second)).toEqual([1, 1]);
     expect(db.sent).toHaveLength(2);
+  });
+
+  it('refuses lookups beyond its bound instead of piling them up', async () => {
+    const tenant = newId();
+    const registry = registryOn();
+    const lookups = await Promise.allSettled(
+      Array.from({ length: 10_001 }, () => registry.currentVersion(tenant, 'none')),
+    );
+    const codes = lookups.map((one) => (one.status === 'rejected' ? DuctorError.from(one.reason).code : ''));
+    expect(codes.filter((code) => code === 'limit_exceeded')).toHaveLength(1);
+    expect(codes.filter((code) => code === 'not_found')).toHaveLength(10_000);
   });
 
   it('fails all who wait when the database does, and works again afterwards', async () => {

@@ -58,11 +58,11 @@ export interface WorkflowRegistry {
     limit: number,
   ): Promise<readonly WorkflowVersionRecord[]>;
   /**
-   * Publishes a worker's definition where its content is new, making the workflow if there is none; known content changes
-   * nothing. Throws invalid_definition.
+   * Publishes a worker's definition where its content is new, making the workflow if there is none; known content
+   * changes nothing. Throws invalid_definition.
    */
   register(tenantId: string, definition: unknown): Promise<Published>;
-  /** Version that a trigger without version runs, as of now. Throws not_found, workflow_not_published, limit_exceeded. */
+  /** Version that a trigger without one runs, as of now. Throws not_found, workflow_not_published, limit_exceeded. */
   currentVersion(tenantId: string, familySlug: string): Promise<number>;
   /** Plans of published versions. */
   readonly planSource: PlanSource;

@@ -3,7 +3,7 @@ import type { Problem } from '../../../kernel/index.js';
 
 const VALUE_CHARACTERS = 200;
 /** Path of what concerns the whole definition. */
-export const WHOLE = 'definition';
+const WHOLE = 'definition';
 
 /** Where problems go. */
 export interface ProblemSink {
@@ -21,7 +21,7 @@ export interface ProblemCollector extends ProblemSink {
 }
 
 /** A found value as text of at most 200 characters; a text is not quoted. */
-export function shortValue(value: unknown): string {
+function shortValue(value: unknown): string {
   if (value === undefined) return '';
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? typeof value);
   return text.length <= VALUE_CHARACTERS ? text : `${text.slice(0, VALUE_CHARACTERS - 1)}…`;

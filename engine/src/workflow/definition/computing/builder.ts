@@ -21,7 +21,7 @@ export interface Builder {
 }
 
 /** A rough count of the parts of an expression: its names, numbers, texts and operators. At least 1. */
-export function weightOf(text: string): number {
+function weightOf(text: string): number {
   return Math.max(1, text.match(/[A-Za-z_][A-Za-z0-9_]*|[0-9.]+|"[^"]*"|'[^']*'|[^\s\w]/g)?.length ?? 1);
 }
 

@@ -1,6 +1,6 @@
 /**
- * How the fields of a step type are marked. A literal is taken as it stands (and may be computed by `{"expr": "…"}`), an
- * expr is one CEL expression, a template is any JSON whose leaf strings are CEL expressions.
+ * How the fields of a step type are marked. A literal is taken as it stands (and may be computed by `{"expr": "…"}`),
+ * an expr is one CEL expression, a template is any JSON whose leaf strings are CEL expressions.
  */
 import type { CelType } from '../../../expressions/index.js';
 import type { Json } from '../definition.js';

@@ -11,7 +11,7 @@ import { newMeter } from './meter.js';
 const STEP_OUTPUT = /^steps\s*(?:\.\s*([A-Za-z_][A-Za-z0-9_]*)|\[\s*(?:"([^"\\]*)"|'([^'\\]*)')\s*\])\s*\.\s*output$/;
 
 /** Where the value of a text already stands; null when it has to be computed. */
-export function sourceOf(value: Json): ValueSource | null {
+function sourceOf(value: Json): ValueSource | null {
   if (typeof value !== 'string') return null;
   const text = value.trim();
   if (text === 'input') return { kind: 'runInput' };

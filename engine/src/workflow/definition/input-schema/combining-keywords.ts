@@ -12,15 +12,8 @@ function schemaList(keyword: Keyword): readonly Check[] | undefined {
   return value.map((schema, index) => context.schema(childPath(path, index), schema));
 }
 
-function all(keyword: Keyword): Check | undefined {
-  const checks = schemaList(keyword);
-  return checks === undefined ? undefined : allOf(checks);
-}
-
-/** Alternatives: says what is wrong with the only one, or that none fits. */
-function any(keyword: Keyword): Check | undefined {
-  const checks = schemaList(keyword);
-  if (checks === undefined) return undefined;
+/** Says why none of the alternatives fits; of a single one, what is wrong with it. */
+function anyOf(checks: readonly Check[]): Check {
   const [only] = checks;
   if (only !== undefined && checks.length === 1) return only;
   return (visit, value, place) => {
@@ -34,15 +27,21 @@ function any(keyword: Keyword): Check | undefined {
   };
 }
 
-function one(keyword: Keyword): Check | undefined {
-  const checks = schemaList(keyword);
-  if (checks === undefined) return undefined;
-  const anyFits = any(keyword) ?? (() => true);
+function oneOf(checks: readonly Check[]): Check {
+  const anyFits = anyOf(checks);
   return (visit, value, place) => {
     const count = checks.filter((check) => check(silently(visit), value, place)).length;
     if (count === 1) return true;
     if (count === 0) return anyFits(visit, value, place);
     return fail(visit, place, `fits ${count} alternatives of which exactly one is allowed`);
+  };
+}
+
+/** A keyword with a list of schemas. */
+function combining(combine: (checks: readonly Check[]) => Check): KeywordCompiler {
+  return (keyword) => {
+    const checks = schemaList(keyword);
+    return checks === undefined ? undefined : combine(checks);
   };
 }
 
@@ -74,9 +73,9 @@ function definitions(keyword: Keyword): undefined {
 
 /** Keywords by name. */
 export const COMBINING_KEYWORDS: Readonly<Record<string, KeywordCompiler>> = {
-  allOf: all,
-  anyOf: any,
-  oneOf: one,
+  allOf: combining(allOf),
+  anyOf: combining(anyOf),
+  oneOf: combining(oneOf),
   not,
   if: condition,
   then: branchOfIf,

@@ -33,8 +33,8 @@ const FORMATS: Readonly<Record<string, z.ZodType>> = {
 };
 
 /** Formats that zod writes beside a pattern which says it all. */
-const NAMED_PATTERNS =
-  /^(?:starts_with|ends_with|includes|lowercase|uppercase|regex|hex|(?:md5|sha1|sha256|sha384|sha512)_(?:hex|base64|base64url))$/;
+const NAMED_PATTERNS = /^(?:starts_with|ends_with|includes|lowercase|uppercase|regex|hex)$/;
+const HASH_PATTERNS = /^(?:md5|sha1|sha256|sha384|sha512)_(?:hex|base64|base64url)$/;
 
 /** Names of the formats. */
 export const FORMAT_NAMES: readonly string[] = Object.keys(FORMATS);
@@ -47,7 +47,7 @@ export function formatCheck(name: string): ((text: string) => boolean) | undefin
 
 /** Whether a format only names what the pattern beside it checks. */
 export function isNamedPattern(name: string): boolean {
-  return NAMED_PATTERNS.test(name);
+  return NAMED_PATTERNS.test(name) || HASH_PATTERNS.test(name);
 }
 
 /**

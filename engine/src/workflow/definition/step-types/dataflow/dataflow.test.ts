@@ -9,7 +9,7 @@ const cel = createCelCompiler();
 
 type Args = { readonly [key: string]: Json };
 
-/** What a DATAFLOW step with these args makes of an input. The examples of every operation stand in docs/workflows.md. */
+/** What a DATAFLOW step with these args makes of an input. docs/workflows.md has an example of every operation. */
 function run(args: Args, input: unknown): unknown {
   const step = { ref: 'd', type: 'STEP_TYPE_DATAFLOW', args };
   expect(validateDefinition({ family_slug: 'f', steps: [step] }, cel).problems).toEqual([]);
@@ -92,6 +92,14 @@ describe('DATAFLOW', () => {
     expect(merged('shallow')).toEqual({ x: { q: 2, l: [2] }, y: 1 });
     expect(merged('deep')).toEqual({ x: { p: 1, q: 2, l: [2] }, y: 1 });
     expect(merged({ expr: '"de" + "ep"' })).toEqual(merged('deep'));
+  });
+
+  it('joins lists, without those that are null', () => {
+    expect(run({ operation: 'merge', merge: ['input.a', null, ['1']], mode: 'concat' }, { a: ['x', 'y'] })).toEqual([
+      'x',
+      'y',
+      1,
+    ]);
   });
 
   it('keeps keys that only look special', () => {
