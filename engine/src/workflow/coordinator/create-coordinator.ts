@@ -17,7 +17,7 @@ import { MailSender } from './mail-sender.js';
 import { DEFAULT_COORDINATOR_OPTIONS, type CoordinatorOptions } from './options.js';
 import type { AttemptRef, Bus, ClusterStore, InboxStore, Invoker, PlanSource, RunKey, RunStore } from './ports.js';
 import { encodeInput } from './run-logic.js';
-import { keyOf, type PendingInput } from './run-slot.js';
+import { keyOf, type PendingInput } from './run-cell.js';
 import type { Surroundings } from './world.js';
 
 /** What a coordinator is made of. */

@@ -6,7 +6,7 @@ import type { RunState } from '../machine/state.js';
 import type { RunChange } from './coordinator.js';
 import type { AbortOrder, Task } from './ports.js';
 import { runOutput } from './run-logic.js';
-import { keyOf } from './run-slot.js';
+import { keyOf } from './run-cell.js';
 import type { World } from './world.js';
 
 /** Things to do, in order of gathering. */
@@ -41,7 +41,9 @@ function abort(world: World, effects: Effects): void {
   if (effects.repeatedAborts.length > 0) world.invoker.abort(effects.repeatedAborts);
   if (effects.aborts.length === 0) return;
   for (const ref of world.invoker.abort(effects.aborts)) {
-    if (world.ledger.get(ref) !== undefined) continue;
+    const known = world.ledger.get(ref);
+    if (known?.state === 'again') world.ledger.clear(ref);
+    if (known !== undefined) continue;
     const outcome = { kind: 'cancelled' } as const;
     const input = { kind: 'result', path: ref.path, attempt: ref.attempt, outcome } as const;
     world.deliver(ref, { input, inboxId: null, settled: null });
@@ -52,8 +54,8 @@ function abort(world: World, effects: Effects): void {
 function order(world: World, effects: Effects): void {
   if (!world.hasLease()) {
     for (const ref of [...effects.tasks, ...effects.aborts]) {
-      const slot = world.cache.get(keyOf(ref));
-      if (slot !== undefined) slot.needsReconcile = true;
+      const cell = world.cache.get(keyOf(ref));
+      if (cell !== undefined) cell.needsReconcile = true;
     }
     return;
   }

@@ -23,7 +23,7 @@ import type { RunKey } from './ports.js';
 import { reconcile } from './reconcile.js';
 import { RunCache } from './run-cache.js';
 import { emptyRun } from './run-logic.js';
-import { coldSlot, type PendingInput, type PendingStart, type RunSlot } from './run-slot.js';
+import { coldCell, type PendingInput, type PendingStart, type RunCell } from './run-cell.js';
 import { settleDown } from './settle-tick.js';
 import { ShardSet } from './shard-set.js';
 import { WakeTimers } from './wake-timers.js';
@@ -77,8 +77,8 @@ export class Incarnation {
       isEnded: () => this.#isEnded,
       hasLease: () => this.#lease.isHeld(),
       fenced: () => void this.#fenced(),
-      enqueue: (slot) => this.#enqueue(slot),
-      want: (slot) => this.#loader.want(slot),
+      enqueue: (cell) => this.#enqueue(cell),
+      want: (cell) => this.#loader.want(cell),
       deliver: (run, pending) => this.deliver(run, pending),
       released: (inboxId) => this.#reader.released(inboxId),
       keyTaken: (start) => this.#keys.add(start),
@@ -155,28 +155,28 @@ export class Incarnation {
 
   /** Hands a fact in; on a shard this incarnation does not tick a result is passed on and anything else is dropped. */
   deliver(run: RunKey, pending: PendingInput): void {
-    const slot = this.#isEnded ? undefined : this.world.cache.ensure(run);
-    if (slot === undefined || !this.world.shards.ticks(slot.shard)) {
-      if (slot !== undefined && slot.phase === 'cold' && slot.inputs.length === 0) this.world.cache.drop(slot);
+    const cell = this.#isEnded ? undefined : this.world.cache.ensure(run);
+    if (cell === undefined || !this.world.shards.ticks(cell.shard)) {
+      if (cell !== undefined && cell.phase === 'cold' && cell.inputs.length === 0) this.world.cache.drop(cell);
       this.#handOn(run, pending);
       return;
     }
-    slot.inputs.push(pending);
-    this.#enqueue(slot);
+    cell.inputs.push(pending);
+    this.#enqueue(cell);
   }
 
   /** Compares what must be out of a run with what is out, as soon as its state is known. */
   recheck(run: RunKey): void {
     if (this.#isEnded) return;
-    const slot = this.world.cache.ensure(run);
-    if (!this.world.shards.ticks(slot.shard)) {
-      if (slot.phase === 'cold' && slot.inputs.length === 0) this.world.cache.drop(slot);
+    const cell = this.world.cache.ensure(run);
+    if (!this.world.shards.ticks(cell.shard)) {
+      if (cell.phase === 'cold' && cell.inputs.length === 0) this.world.cache.drop(cell);
       return;
     }
-    slot.needsReconcile = true;
-    if (slot.phase === 'cold') this.#loader.want(slot);
+    cell.needsReconcile = true;
+    if (cell.phase === 'cold') this.#loader.want(cell);
     if (this.#rechecks.size === 0) this.world.clock.defer(() => this.#recheckAll());
-    this.#rechecks.add(slot.key);
+    this.#rechecks.add(cell.key);
   }
 
   /** Finishes what waits, within stopWaitMs, then gives all shards back. */
@@ -205,10 +205,10 @@ export class Incarnation {
     this.options.moved();
   }
 
-  #enqueue(slot: RunSlot): void {
-    if (this.#isEnded || !this.world.cache.holds(slot)) return;
-    if (slot.phase === 'cold') this.#loader.want(slot);
-    else this.#lane.add(slot);
+  #enqueue(cell: RunCell): void {
+    if (this.#isEnded || !this.world.cache.holds(cell)) return;
+    if (cell.phase === 'cold') this.#loader.want(cell);
+    else this.#lane.add(cell);
   }
 
   #wake(key: string): void {
@@ -225,14 +225,14 @@ export class Incarnation {
       return;
     }
     const { tenantId, input, attributes } = start.request;
-    const slot = coldSlot({ tenantId, runId: uuidV7(world.clock.nowUs(), world.random, shard) });
-    slot.phase = 'ready';
-    slot.state = emptyRun(slot);
-    slot.plan = start.plan;
-    slot.start = start;
-    slot.inputs = [{ input: { kind: 'start', input, attributes }, inboxId: null, settled: null }];
-    world.cache.add(slot);
-    this.#lane.add(slot);
+    const cell = coldCell({ tenantId, runId: uuidV7(world.clock.nowUs(), world.random, shard) });
+    cell.phase = 'ready';
+    cell.state = emptyRun(cell);
+    cell.plan = start.plan;
+    cell.start = start;
+    cell.inputs = [{ input: { kind: 'start', input, attributes }, inboxId: null, settled: null }];
+    world.cache.add(cell);
+    this.#lane.add(cell);
   }
 
   #recheckAll(): void {
@@ -241,16 +241,16 @@ export class Incarnation {
     if (this.#isEnded) return;
     const effects = noEffects();
     for (const key of keys) {
-      const slot = this.world.cache.get(key);
-      if (slot?.phase !== 'ready') continue;
-      reconcile(this.world, slot, effects);
-      if (slot.state !== null && slot.inputs.length === 0) settleDown(this.world, slot, slot.state);
+      const cell = this.world.cache.get(key);
+      if (cell?.phase !== 'ready') continue;
+      reconcile(this.world, cell, effects);
+      if (cell.state !== null && cell.inputs.length === 0) settleDown(this.world, cell, cell.state);
     }
     perform(this.world, effects);
   }
 
   #renewed(): void {
-    for (const slot of this.world.cache.all()) if (slot.needsReconcile) this.recheck(slot);
+    for (const cell of this.world.cache.all()) if (cell.needsReconcile) this.recheck(cell);
     this.#lane.kick();
   }
 
@@ -269,18 +269,18 @@ export class Incarnation {
 
   #letGo(shards: readonly number[]): void {
     const gone = new Set(shards);
-    for (const slot of this.world.cache.all()) if (gone.has(slot.shard)) this.#drop(slot);
+    for (const cell of this.world.cache.all()) if (gone.has(cell.shard)) this.#drop(cell);
     this.world.invoker.dropShards(shards);
   }
 
-  /** Drops a slot; what waits for it goes where its run will be. */
-  #drop(slot: RunSlot): void {
-    const { start, inputs } = slot;
-    this.world.cache.drop(slot);
-    this.world.timers.disarm(slot.key);
-    slot.inputs = [];
-    slot.start = null;
-    for (const pending of inputs) this.#handOn(slot, pending);
+  /** Drops a cell; what waits for it goes where its run will be. */
+  #drop(cell: RunCell): void {
+    const { start, inputs } = cell;
+    this.world.cache.drop(cell);
+    this.world.timers.disarm(cell.key);
+    cell.inputs = [];
+    cell.start = null;
+    for (const pending of inputs) this.#handOn(cell, pending);
     if (start !== null) this.#place(start);
   }
 
@@ -306,10 +306,10 @@ export class Incarnation {
   }
 
   #handOnAll(why: DuctorError): void {
-    for (const slot of this.world.cache.all()) {
-      const { start } = slot;
-      slot.start = null;
-      for (const pending of slot.inputs.splice(0)) this.#handOn(slot, pending);
+    for (const cell of this.world.cache.all()) {
+      const { start } = cell;
+      cell.start = null;
+      for (const pending of cell.inputs.splice(0)) this.#handOn(cell, pending);
       if (start === null) continue;
       this.world.startEnded();
       start.reject(why);

@@ -13,7 +13,7 @@ import { untilDone } from './backoff.js';
 import type { InboxReader } from './inbox-reader.js';
 import type { Loader } from './loader.js';
 import type { RunKey } from './ports.js';
-import { keyOf } from './run-slot.js';
+import { keyOf } from './run-cell.js';
 import type { World } from './world.js';
 
 const FIRST_RUN_ID = '00000000-0000-0000-0000-000000000000';
@@ -40,8 +40,8 @@ export class Intake {
     if (this.world.isEnded()) return;
     this.world.shards.settle(shards);
     await this.#persist('reading the mailbox', () => this.reader.readNow(this.#still(shards)));
-    for (const slot of this.world.cache.all()) {
-      if (slot.needsReconcile && shards.includes(slot.shard)) this.recheck(slot);
+    for (const cell of this.world.cache.all()) {
+      if (cell.needsReconcile && shards.includes(cell.shard)) this.recheck(cell);
     }
     await this.#loadActive(shards);
     await this.#scan(shards);

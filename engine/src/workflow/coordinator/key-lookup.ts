@@ -5,7 +5,7 @@
 import { DuctorError, sleep } from '../../kernel/index.js';
 import { backoffMs } from './backoff.js';
 import type { ExistingStart } from './ports.js';
-import type { PendingStart } from './run-slot.js';
+import type { PendingStart } from './run-cell.js';
 import type { World } from './world.js';
 
 /** Most keys one statement asks for. */

@@ -268,6 +268,25 @@ describe('isolation inside a batch', () => {
     expect(parked?.steps.get('a')?.status).toBe('COMPLETED');
   });
 
+  it('parks a run whose plan throws at its start, and acknowledges the start', async () => {
+    const throwing = planOf({
+      steps: {
+        a: {
+          type: 'DATAFLOW',
+          transform: () => {
+            throw new RangeError('at once');
+          },
+        },
+      },
+    });
+    const kit = new CoordinatorKit({ plans: [throwing] });
+    const node = kit.node();
+    await kit.flush();
+    const [run] = await kit.start(node, 1);
+    expect(kit.stored(run?.runId ?? '')).toMatchObject({ status: 'PARKED', parked: { message: 'at once' } });
+    expect(node.changes.map((change) => change.status)).toEqual(['PARKED']);
+  });
+
   it('repeats a batch the database wants repeated', async () => {
     const kit = new CoordinatorKit({ plans: [ONE_STEP] });
     const node = kit.node();

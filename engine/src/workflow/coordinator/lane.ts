@@ -5,7 +5,7 @@
  * Invariants:
  * 1. One batch is in flight at a time; everything that comes meanwhile waits for the next one. No time is lingered.
  * 2. A turn suspends only while it commits, or waits for a lost transaction to end.
- * 3. Slots are served in the order in which they became dirty.
+ * 3. Cells are served in the order in which they became dirty.
  * 4. No answer, task, abort or news leaves before the commit it belongs to is known to be written.
  */
 import { DuctorError } from '../../kernel/index.js';
@@ -13,7 +13,7 @@ import { untilDone } from './backoff.js';
 import { commitBatch, type CommitEnvironment, type Verdict } from './commit-batch.js';
 import { noEffects, perform, type Effects } from './effects.js';
 import { Fifo } from './fifo.js';
-import type { RunSlot } from './run-slot.js';
+import type { RunCell } from './run-cell.js';
 import { conflicted, goOn, putBack, setAside, undo, written } from './settle-tick.js';
 import { computeTick, digestOf, inputsOf, parkTick, type ParkReason, type Tick, type TickEnvironment } from './tick.js';
 import type { World } from './world.js';
@@ -23,7 +23,7 @@ const STUCK_WAIT_MS = 30_000;
 
 /** The lane of one incarnation. */
 export class Lane {
-  readonly #dirty = new Fifo<RunSlot>();
+  readonly #dirty = new Fifo<RunCell>();
   readonly #tickEnvironment: TickEnvironment;
   readonly #commitEnvironment: CommitEnvironment;
   readonly #waiters: (() => void)[] = [];
@@ -54,11 +54,11 @@ export class Lane {
     return this.#dirty.size;
   }
 
-  /** Queues a ready slot with inputs. */
-  add(slot: RunSlot): void {
-    if (slot.isDirty || slot.phase !== 'ready') return;
-    slot.isDirty = true;
-    this.#dirty.push(slot);
+  /** Queues a ready cell with inputs. */
+  add(cell: RunCell): void {
+    if (cell.isDirty || cell.phase !== 'ready') return;
+    cell.isDirty = true;
+    this.#dirty.push(cell);
     this.kick();
   }
 
@@ -98,7 +98,7 @@ export class Lane {
     } catch (error) {
       // Only a fault of this code comes here; what is committed of these runs is not known.
       this.world.hooks.log('error', 'a batch failed inside the engine', { error });
-      for (const tick of ticks) if (tick.slot.phase === 'in_flight') this.#again(tick);
+      for (const tick of ticks) if (tick.cell.phase === 'in_flight') this.#again(tick);
     }
     perform(this.world, effects);
     this.world.cache.shrink();
@@ -115,21 +115,21 @@ export class Lane {
     const ticks: Tick[] = [];
     let bytes = 0;
     for (let looked = this.#dirty.size; looked > 0 && ticks.length < maxBatchRuns; looked -= 1) {
-      const slot = this.#dirty.shift();
-      if (slot === undefined) break;
-      slot.isDirty = false;
-      const isWanted = world.cache.holds(slot) && slot.phase === 'ready' && slot.inputs.length > 0;
-      // A shard that is being given away: its inputs are handed on when its slots are dropped.
-      if (!isWanted || !world.shards.ticks(slot.shard)) continue;
-      const tick = this.#compute(slot, effects);
+      const cell = this.#dirty.shift();
+      if (cell === undefined) break;
+      cell.isDirty = false;
+      const isWanted = world.cache.holds(cell) && cell.phase === 'ready' && cell.inputs.length > 0;
+      // A shard that is being given away: its inputs are handed on when its cells are dropped.
+      if (!isWanted || !world.shards.ticks(cell.shard)) continue;
+      const tick = this.#compute(cell, effects);
       if (tick === undefined) continue;
       if (ticks.length > 0 && bytes + tick.bytes > maxBatchBytes) {
-        putBack(slot, inputsOf(tick));
-        slot.isDirty = true;
-        this.#dirty.unshift(slot);
+        putBack(cell, inputsOf(tick));
+        cell.isDirty = true;
+        this.#dirty.unshift(cell);
         break;
       }
-      slot.phase = 'in_flight';
+      cell.phase = 'in_flight';
       bytes += tick.bytes;
       ticks.push(tick);
     }
@@ -137,20 +137,20 @@ export class Lane {
     return ticks;
   }
 
-  #compute(slot: RunSlot, effects: Effects): Tick | undefined {
-    const result = computeTick(slot, this.#tickEnvironment);
+  #compute(cell: RunCell, effects: Effects): Tick | undefined {
+    const result = computeTick(cell, this.#tickEnvironment);
     if (result.kind === 'tick') return result.tick;
     if (result.kind === 'nothing') {
-      putBack(slot, result.others);
-      goOn(this.world, slot, effects);
+      putBack(cell, result.others);
+      goOn(this.world, cell, effects);
       return undefined;
     }
-    this.world.hooks.log('error', 'a run can neither go on nor be parked', { run: slot.key, error: result.error });
-    if (slot.start !== null) {
-      this.#refuseStart(slot, DuctorError.from(result.error), effects);
+    this.world.hooks.log('error', 'a run can neither go on nor be parked', { run: cell.key, error: result.error });
+    if (cell.start !== null) {
+      this.#refuseStart(cell, DuctorError.from(result.error), effects);
     } else {
-      putBack(slot, result.inputs);
-      setAside(this.world, slot, STUCK_WAIT_MS);
+      putBack(cell, result.inputs);
+      setAside(this.world, cell, STUCK_WAIT_MS);
     }
     return undefined;
   }
@@ -167,7 +167,7 @@ export class Lane {
     const conflicts = verdicts.filter((verdict) => verdict.kind === 'conflict').length;
     if (conflicts > 0) this.world.hooks.conflicts(conflicts);
     if (verdicts.some((verdict) => verdict.kind === 'fenced')) return this.world.fenced();
-    if (isUnknown) await this.#afterUnknown(ticks.filter((tick) => tick.slot.phase === 'cold'));
+    if (isUnknown) await this.#afterUnknown(ticks.filter((tick) => tick.cell.phase === 'cold'));
     for (const [index, tick] of ticks.entries()) {
       const verdict = verdicts[index];
       if (verdict?.kind === 'refused') await this.#refused(tick, verdict, effects);
@@ -191,12 +191,12 @@ export class Lane {
   }
 
   #keyTaken(tick: Tick): void {
-    const { slot } = tick;
-    const { start } = slot;
+    const { cell } = tick;
+    const { start } = cell;
     if (start === null) return conflicted(this.world, tick);
-    slot.phase = 'ready';
-    slot.start = null;
-    this.world.cache.drop(slot);
+    cell.phase = 'ready';
+    cell.start = null;
+    this.world.cache.drop(cell);
     this.world.keyTaken(start);
   }
 
@@ -211,48 +211,48 @@ export class Lane {
       (error) => world.hooks.log('warn', 'the database does not answer, trying again', { error }),
     );
     if (isOurs === false) return world.fenced();
-    for (const tick of ticks) if (world.cache.holds(tick.slot)) world.enqueue(tick.slot);
+    for (const tick of ticks) if (world.cache.holds(tick.cell)) world.enqueue(tick.cell);
   }
 
   #again(tick: Tick): void {
     undo(tick);
-    setAside(this.world, tick.slot, STUCK_WAIT_MS);
+    setAside(this.world, tick.cell, STUCK_WAIT_MS);
   }
 
-  #refuseStart(slot: RunSlot, error: Error, effects: Effects): void {
-    const { start } = slot;
-    slot.phase = 'ready';
-    slot.start = null;
-    slot.inputs = [];
-    this.world.cache.drop(slot);
+  #refuseStart(cell: RunCell, error: Error, effects: Effects): void {
+    const { start } = cell;
+    cell.phase = 'ready';
+    cell.start = null;
+    cell.inputs = [];
+    this.world.cache.drop(cell);
     this.world.startEnded();
     if (start !== null) effects.answers.push(() => start.reject(error));
   }
 
   /** The database refuses what this run alone wants to write. */
   async #refused(tick: Tick, why: Verdict & { readonly kind: 'refused' }, effects: Effects): Promise<void> {
-    const { slot } = tick;
+    const { cell } = tick;
     const digest = digestOf(tick.write.entries);
-    if (slot.start !== null) {
+    if (cell.start !== null) {
       const message = `the database refuses this start (SQLSTATE ${why.sqlState}; entries with SHA-256 ${digest})`;
-      return this.#refuseStart(slot, new DuctorError('invalid_argument', message), effects);
+      return this.#refuseStart(cell, new DuctorError('invalid_argument', message), effects);
     }
-    slot.phase = 'ready';
+    cell.phase = 'ready';
     const inputs = inputsOf(tick);
     if (inputs.length > 1) {
-      putBack(slot, inputs);
-      slot.isOneByOne = true;
-      return this.add(slot);
+      putBack(cell, inputs);
+      cell.isOneByOne = true;
+      return this.add(cell);
     }
     const message = `SQLSTATE ${why.sqlState} for entries with SHA-256 ${digest}`;
     await this.#park(tick, { code: 'poison_commit', message }, effects);
   }
 
   async #park(tick: Tick, reason: ParkReason, effects: Effects): Promise<void> {
-    const { slot } = tick;
+    const { cell } = tick;
     const park = this.#parkTick(tick, reason);
-    if (park === undefined) return goOn(this.world, slot, effects);
-    slot.phase = 'in_flight';
+    if (park === undefined) return goOn(this.world, cell, effects);
+    cell.phase = 'in_flight';
     const [verdict = { kind: 'unknown' as const }] = await commitBatch(this.#commitEnvironment, [park]);
     this.#settle(park, verdict, effects);
     if (verdict.kind === 'unknown') await this.#afterUnknown([park]);
@@ -262,9 +262,9 @@ export class Lane {
 
   #parkTick(tick: Tick, reason: ParkReason): Tick | undefined {
     try {
-      return parkTick(tick.slot, reason, inputsOf(tick)[0] ?? null, [], this.#tickEnvironment);
+      return parkTick(tick.cell, reason, inputsOf(tick)[0] ?? null, [], this.#tickEnvironment);
     } catch (error) {
-      this.world.hooks.log('error', 'a run cannot be parked', { run: tick.slot.key, error });
+      this.world.hooks.log('error', 'a run cannot be parked', { run: tick.cell.key, error });
       return undefined;
     }
   }

@@ -4,7 +4,7 @@
  *   idle -> scheduled (something is wanted; the current work gathers more) -> loading -> scheduled | idle
  * Invariants:
  * 1. One load is under way at a time, of at most loadPageRuns runs.
- * 2. A slot that was dropped or whose node ended meanwhile is not touched.
+ * 2. A cell that was dropped or whose node ended meanwhile is not touched.
  * 3. A run that cannot be read (a bad row, a missing definition) stays cold and is tried again after RETRY_MS; it
  *    stops nobody else.
  */
@@ -16,7 +16,7 @@ import { changeOf, noEffects, perform, type Effects } from './effects.js';
 import { Fifo } from './fifo.js';
 import type { RunKey, StoredRun } from './ports.js';
 import { emptyRun, loadRun } from './run-logic.js';
-import { keyOf, type RunSlot } from './run-slot.js';
+import { keyOf, type RunCell } from './run-cell.js';
 import { goOn, setAside } from './settle-tick.js';
 import type { World } from './world.js';
 
@@ -40,45 +40,45 @@ function journalBytes(stored: StoredRun): number {
 }
 
 /** Takes over what was loaded, then lets the run go on. */
-function adopt(world: World, slot: RunSlot, loaded: Loaded | undefined, effects: Effects): void {
-  const { start } = slot;
-  slot.phase = 'ready';
-  slot.needsReconcile = true;
+function adopt(world: World, cell: RunCell, loaded: Loaded | undefined, effects: Effects): void {
+  const { start } = cell;
+  cell.phase = 'ready';
+  cell.needsReconcile = true;
   if (loaded === undefined) {
     // A start that is not there was not written: it begins once more, under the same id.
-    slot.state = start === null ? null : emptyRun(slot);
-    slot.plan = start?.plan ?? null;
+    cell.state = start === null ? null : emptyRun(cell);
+    cell.plan = start?.plan ?? null;
   } else {
-    slot.state = loaded.state;
-    slot.plan = loaded.plan;
-    slot.journalBytes = loaded.journalBytes;
-    slot.snapshotBytes = loaded.snapshotBytes;
+    cell.state = loaded.state;
+    cell.plan = loaded.plan;
+    cell.journalBytes = loaded.journalBytes;
+    cell.snapshotBytes = loaded.snapshotBytes;
     if (start !== null) {
-      slot.start = null;
+      cell.start = null;
       world.startEnded();
-      slot.inputs = slot.inputs.filter((pending) => pending.input.kind !== 'start');
-      effects.answers.push(() => start.resolve({ runId: slot.runId, version: loaded.state.version, existing: false }));
+      cell.inputs = cell.inputs.filter((pending) => pending.input.kind !== 'start');
+      effects.answers.push(() => start.resolve({ runId: cell.runId, version: loaded.state.version, existing: false }));
     }
-    if (slot.isUntold) effects.changes.push(changeOf(loaded.state));
-    slot.isUntold = false;
+    if (cell.isUntold) effects.changes.push(changeOf(loaded.state));
+    cell.isUntold = false;
   }
-  goOn(world, slot, effects);
+  goOn(world, cell, effects);
 }
 
 /** The loader of one incarnation. */
 export class Loader {
-  readonly #wanted = new Fifo<RunSlot>();
+  readonly #wanted = new Fifo<RunCell>();
   readonly #waiters: (() => void)[] = [];
   #isBusy = false;
   #tries = 0;
 
   constructor(readonly world: World) {}
 
-  /** Asks for a cold slot. */
-  want(slot: RunSlot): void {
-    if (slot.phase !== 'cold') return;
-    slot.phase = 'loading';
-    this.#wanted.push(slot);
+  /** Asks for a cold cell. */
+  want(cell: RunCell): void {
+    if (cell.phase !== 'cold') return;
+    cell.phase = 'loading';
+    this.#wanted.push(cell);
     this.#schedule();
   }
 
@@ -109,7 +109,7 @@ export class Loader {
       this.#tries = 0;
     } catch (error) {
       this.world.hooks.log('warn', 'loading runs failed, trying again', { error, runs: page.length });
-      for (const slot of page) this.#wanted.push(slot);
+      for (const cell of page) this.#wanted.push(cell);
       await new Promise<void>((resolve) => this.world.clock.setTimer(backoffMs((this.#tries += 1)), resolve));
     }
     this.#isBusy = false;
@@ -117,35 +117,35 @@ export class Loader {
     else for (const resolve of this.#waiters.splice(0)) resolve();
   }
 
-  #takePage(): readonly RunSlot[] {
-    const page: RunSlot[] = [];
+  #takePage(): readonly RunCell[] {
+    const page: RunCell[] = [];
     while (page.length < this.world.options.loadPageRuns) {
-      const slot = this.#wanted.shift();
-      if (slot === undefined) break;
-      if (this.world.cache.holds(slot)) page.push(slot);
+      const cell = this.#wanted.shift();
+      if (cell === undefined) break;
+      if (this.world.cache.holds(cell)) page.push(cell);
     }
     return page;
   }
 
-  async #load(page: readonly RunSlot[]): Promise<void> {
+  async #load(page: readonly RunCell[]): Promise<void> {
     const { world } = this;
     const keys = page.map(({ tenantId, runId }) => ({ tenantId, runId }));
     const found = new Map((await this.#fetch(keys)).map((stored) => [keyOf(stored), stored]));
     const read = new Map<string, Loaded | undefined>();
-    for (const slot of page) {
-      const stored = found.get(slot.key);
-      if (stored !== undefined) read.set(slot.key, await this.#read(stored));
+    for (const cell of page) {
+      const stored = found.get(cell.key);
+      if (stored !== undefined) read.set(cell.key, await this.#read(stored));
     }
     if (world.isEnded()) return;
     const effects = noEffects();
-    for (const slot of page) {
-      if (!world.cache.holds(slot) || slot.phase !== 'loading') continue;
-      const loaded = read.get(slot.key);
-      if (loaded === undefined && found.has(slot.key)) {
-        slot.phase = 'cold';
-        setAside(world, slot, RETRY_MS);
+    for (const cell of page) {
+      if (!world.cache.holds(cell) || cell.phase !== 'loading') continue;
+      const loaded = read.get(cell.key);
+      if (loaded === undefined && found.has(cell.key)) {
+        cell.phase = 'cold';
+        setAside(world, cell, RETRY_MS);
       } else {
-        adopt(world, slot, loaded, effects);
+        adopt(world, cell, loaded, effects);
       }
     }
     perform(world, effects);

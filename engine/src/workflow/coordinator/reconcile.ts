@@ -5,25 +5,25 @@
 import type { AttemptRef } from './ports.js';
 import type { Effects } from './effects.js';
 import { abortsOf, dispatchesOf, taskOf } from './run-logic.js';
-import type { RunSlot } from './run-slot.js';
+import type { RunCell } from './run-cell.js';
 import type { World } from './world.js';
 
 /** Attempts whose results wait for their tick. */
-function answersOf(slot: RunSlot): ReadonlySet<string> {
+function answersOf(cell: RunCell): ReadonlySet<string> {
   const answers = new Set<string>();
-  for (const { input } of slot.inputs) if (input.kind === 'result') answers.add(`${input.attempt}/${input.path}`);
+  for (const { input } of cell.inputs) if (input.kind === 'result') answers.add(`${input.attempt}/${input.path}`);
   return answers;
 }
 
 /** An un-noted attempt: with a worker that is here, or in its grace, or to be sent. */
-function unNoted(world: World, slot: RunSlot, ref: AttemptRef, effects: Effects): void {
+function unNoted(world: World, cell: RunCell, ref: AttemptRef, effects: Effects): void {
   const known = world.ledger.get(ref);
   if (known?.state === 'out') {
     if (known.workerId !== null && world.ledger.isConnected(known.workerId)) world.ledger.queueNote(known);
     return;
   }
   if (known?.state === 'answered' || known?.state === 'expected') return;
-  const task = slot.plan === null || slot.state === null ? undefined : taskOf(slot.plan, slot.state, ref.path);
+  const task = cell.plan === null || cell.state === null ? undefined : taskOf(cell.plan, cell.state, ref.path);
   if (task === undefined) return;
   world.ledger.again(ref);
   effects.tasks.push(task);
@@ -36,23 +36,23 @@ function noted(world: World, ref: AttemptRef, worker: string): void {
   else if (known.state === 'orphan' && world.ledger.isConnected(worker)) world.ledger.lose(ref);
 }
 
-/** Adds to `effects` what has to be done so that exactly what must be out is out. Needs a ready slot. */
-export function reconcile(world: World, slot: RunSlot, effects: Effects): void {
-  const { state } = slot;
-  if (state === null || slot.phase !== 'ready') return;
-  if (world.isStopping() || !world.hasLease() || !world.shards.isSettled(slot.shard)) return;
-  slot.needsReconcile = false;
-  const answers = answersOf(slot);
+/** Adds to `effects` what has to be done so that exactly what must be out is out. Needs a ready cell. */
+export function reconcile(world: World, cell: RunCell, effects: Effects): void {
+  const { state } = cell;
+  if (state === null || cell.phase !== 'ready') return;
+  if (world.isStopping() || !world.hasLease() || !world.shards.isSettled(cell.shard)) return;
+  cell.needsReconcile = false;
+  const answers = answersOf(cell);
   const hasAnswer = (ref: AttemptRef): boolean => answers.has(`${ref.attempt}/${ref.path}`);
   try {
     for (const open of dispatchesOf(state)) {
       if (hasAnswer(open)) continue;
       const ref: AttemptRef = { tenantId: open.tenantId, runId: open.runId, path: open.path, attempt: open.attempt };
-      if (open.worker === null) unNoted(world, slot, ref, effects);
+      if (open.worker === null) unNoted(world, cell, ref, effects);
       else noted(world, ref, open.worker);
     }
     for (const order of abortsOf(state)) if (!hasAnswer(order)) effects.repeatedAborts.push(order);
   } catch (error) {
-    world.hooks.log('error', 'cannot derive what must be out', { run: slot.key, error });
+    world.hooks.log('error', 'cannot derive what must be out', { run: cell.key, error });
   }
 }

@@ -2,22 +2,22 @@
  * The runs in memory, least recently used first, bounded by bytes.
  *
  * Invariants:
- * 1. `bytes` is the sum of slot.bytes of all slots.
- * 2. Only idle slots are evicted; a run that is waited for stays, so the bound may be passed while work is under way.
+ * 1. `bytes` is the sum of cell.bytes of all cells.
+ * 2. Only idle cells are evicted; a run that is waited for stays, so the bound may be passed while work is under way.
  * 3. An eviction loses nothing: state is the fold of the journal, and timers keep their key.
  */
 import type { RunKey } from './ports.js';
 import { stateBytes } from './run-logic.js';
-import { coldSlot, isIdle, keyOf, type RunSlot } from './run-slot.js';
+import { coldCell, isIdle, keyOf, type RunCell } from './run-cell.js';
 
-/** A slot without its state: the object, its key, its places in maps. */
-const SLOT_BYTES = 700;
-/** Slots an eviction looks at before it gives up until the next commit. */
+/** A cell without its state: the object, its key, its places in maps. */
+const CELL_BYTES = 700;
+/** Cells an eviction looks at before it gives up until the next commit. */
 const LOOK_AT_MOST = 512;
 
 /** All runs in memory. */
 export class RunCache {
-  readonly #slots = new Map<string, RunSlot>();
+  readonly #cells = new Map<string, RunCell>();
   #bytes = 0;
 
   /** @param maxBytes bound of the cache */
@@ -28,74 +28,74 @@ export class RunCache {
   }
 
   get size(): number {
-    return this.#slots.size;
+    return this.#cells.size;
   }
 
-  /** The slot of a run, undefined when it is not in memory. Does not count as a use. */
-  get(key: string): RunSlot | undefined {
-    return this.#slots.get(key);
+  /** The cell of a run, undefined when it is not in memory. Does not count as a use. */
+  get(key: string): RunCell | undefined {
+    return this.#cells.get(key);
   }
 
-  /** The slot of a run, cold when it was not in memory. Throws invalid_argument when the run id is not a UUID. */
-  ensure(run: RunKey): RunSlot {
-    const known = this.#slots.get(keyOf(run));
+  /** The cell of a run, cold when it was not in memory. Throws invalid_argument when the run id is not a UUID. */
+  ensure(run: RunKey): RunCell {
+    const known = this.#cells.get(keyOf(run));
     if (known !== undefined) return known;
-    const slot = coldSlot(run);
-    this.add(slot);
-    return slot;
+    const cell = coldCell(run);
+    this.add(cell);
+    return cell;
   }
 
-  add(slot: RunSlot): void {
-    this.#slots.set(slot.key, slot);
-    slot.bytes = SLOT_BYTES;
-    this.#bytes += SLOT_BYTES;
+  add(cell: RunCell): void {
+    this.#cells.set(cell.key, cell);
+    cell.bytes = CELL_BYTES;
+    this.#bytes += CELL_BYTES;
   }
 
-  /** Whether this very slot is still the one of its run. */
-  holds(slot: RunSlot): boolean {
-    return this.#slots.get(slot.key) === slot;
+  /** Whether this very cell is still the one of its run. */
+  holds(cell: RunCell): boolean {
+    return this.#cells.get(cell.key) === cell;
   }
 
-  /** Counts the slot's state anew and marks it as just used. */
-  used(slot: RunSlot): void {
-    if (!this.holds(slot)) return;
-    const bytes = slot.state === null ? SLOT_BYTES : SLOT_BYTES + stateBytes(slot.state);
-    this.#bytes += bytes - slot.bytes;
-    slot.bytes = bytes;
-    this.#slots.delete(slot.key);
-    this.#slots.set(slot.key, slot);
+  /** Counts the cell's state anew and marks it as just used. */
+  used(cell: RunCell): void {
+    if (!this.holds(cell)) return;
+    const bytes = cell.state === null ? CELL_BYTES : CELL_BYTES + stateBytes(cell.state);
+    this.#bytes += bytes - cell.bytes;
+    cell.bytes = bytes;
+    this.#cells.delete(cell.key);
+    this.#cells.set(cell.key, cell);
   }
 
-  drop(slot: RunSlot): void {
-    if (!this.holds(slot)) return;
-    this.#slots.delete(slot.key);
-    this.#bytes -= slot.bytes;
+  drop(cell: RunCell): void {
+    if (!this.holds(cell)) return;
+    this.#cells.delete(cell.key);
+    this.#bytes -= cell.bytes;
   }
 
   /** Evicts idle runs, least recently used first, until the bound holds. Returns how many went. */
   shrink(): number {
     let looked = 0;
     let evicted = 0;
-    for (const slot of this.#slots.values()) {
+    for (const cell of this.#cells.values()) {
       if (this.#bytes <= this.maxBytes || looked >= LOOK_AT_MOST) break;
       looked += 1;
-      if (isIdle(slot)) {
-        this.drop(slot);
+      if (isIdle(cell)) {
+        this.drop(cell);
         evicted += 1;
       } else {
-        this.used(slot);
+        this.used(cell);
       }
     }
     return evicted;
   }
 
-  /** All slots, least recently used first; a copy. */
-  all(): readonly RunSlot[] {
-    return [...this.#slots.values()];
+  /** All cells, least recently used first; a copy. */
+  all(): readonly RunCell[] {
+    return [...this.#cells.values()];
   }
 
   clear(): void {
-    this.#slots.clear();
+    this.#cells.clear();
     this.#bytes = 0;
   }
 }

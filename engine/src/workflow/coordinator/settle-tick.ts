@@ -1,5 +1,5 @@
 /**
- * What follows from the verdict on a tick: the slot's next phase, and the effects.
+ * What follows from the verdict on a tick: the cell's next phase, and the effects.
  *
  *   written            -> state replaced, waiting callers answered, commands carried out
  *   conflict, unknown  -> state forgotten, inputs kept in front, loaded again (applying them twice changes nothing)
@@ -11,7 +11,7 @@ import { changeOf } from './effects.js';
 import type { TickWrite } from './ports.js';
 import { reconcile } from './reconcile.js';
 import { isActive, taskOf, wakeAtUs } from './run-logic.js';
-import { forget, isIdle, type PendingInput, type RunSlot } from './run-slot.js';
+import { forget, isIdle, type PendingInput, type RunCell } from './run-cell.js';
 import { inputsOf, type Tick } from './tick.js';
 import type { RunState } from '../machine/state.js';
 import type { World } from './world.js';
@@ -21,18 +21,18 @@ const FREE_CONFLICTS = 3;
 const CONFLICT_WAIT_MS = 1_000;
 
 /** Puts inputs back in front of those that came meanwhile. */
-export function putBack(slot: RunSlot, inputs: readonly PendingInput[]): void {
-  slot.inputs = slot.inputs.length === 0 ? [...inputs] : [...inputs, ...slot.inputs];
+export function putBack(cell: RunCell, inputs: readonly PendingInput[]): void {
+  cell.inputs = cell.inputs.length === 0 ? [...inputs] : [...inputs, ...cell.inputs];
 }
 
 /** Arms the next wake, or lets the run go from memory: closed, or waiting for longer than the horizon. */
-export function settleDown(world: World, slot: RunSlot, state: RunState): void {
+export function settleDown(world: World, cell: RunCell, state: RunState): void {
   const dueUs = wakeAtUs(state);
   const horizonUs = world.clock.nowUs() + world.options.wakeHorizonMs * 1000;
   const isNear = dueUs !== null && dueUs <= horizonUs;
-  if (dueUs !== null && (isNear || isActive(state))) world.timers.arm(slot.key, dueUs);
-  else world.timers.disarm(slot.key);
-  if (!isNear && !isActive(state) && isIdle(slot)) world.cache.drop(slot);
+  if (dueUs !== null && (isNear || isActive(state))) world.timers.arm(cell.key, dueUs);
+  else world.timers.disarm(cell.key);
+  if (!isNear && !isActive(state) && isIdle(cell)) world.cache.drop(cell);
 }
 
 /** Answers whoever waits for these inputs. */
@@ -41,7 +41,7 @@ function answer(world: World, tick: Tick, effects: Effects): void {
     const { input, settled } = pending;
     if (pending.inboxId !== null) world.released(pending.inboxId);
     if (input.kind === 'result') {
-      const { tenantId, runId } = tick.slot;
+      const { tenantId, runId } = tick.cell;
       world.ledger.clear({ tenantId, runId, path: input.path, attempt: input.attempt });
     }
     const ack = tick.dispositions[index] === 'applied' ? 'recorded' : 'already_settled';
@@ -51,96 +51,96 @@ function answer(world: World, tick: Tick, effects: Effects): void {
 
 /** Adds the commands of a tick, or leaves them to a later reconcile when nothing may be sent now. */
 function command(world: World, tick: Tick, state: RunState, effects: Effects): void {
-  const { slot } = tick;
-  const mayAct = world.hasLease() && world.shards.ticks(slot.shard) && !world.isStopping() && !world.isEnded();
+  const { cell } = tick;
+  const mayAct = world.hasLease() && world.shards.ticks(cell.shard) && !world.isStopping() && !world.isEnded();
   if (!mayAct) {
-    slot.needsReconcile ||= tick.commands.length > 0;
+    cell.needsReconcile ||= tick.commands.length > 0;
     return;
   }
   for (const { kind, path, attempt, ...rest } of tick.commands) {
     if (kind === 'abort' && 'reason' in rest) {
-      effects.aborts.push({ tenantId: slot.tenantId, runId: slot.runId, path, attempt, reason: rest.reason });
-    } else if (slot.plan !== null) {
-      const task = taskOf(slot.plan, state, path);
+      effects.aborts.push({ tenantId: cell.tenantId, runId: cell.runId, path, attempt, reason: rest.reason });
+    } else if (cell.plan !== null) {
+      const task = taskOf(cell.plan, state, path);
       if (task !== undefined) effects.tasks.push(task);
     }
   }
 }
 
-function countBytes(slot: RunSlot, write: TickWrite): void {
-  slot.snapshotBytes = write.snapshot?.byteLength ?? slot.snapshotBytes;
-  slot.journalBytes = write.snapshot === null ? slot.journalBytes + write.entries.byteLength : 0;
+function countBytes(cell: RunCell, write: TickWrite): void {
+  cell.snapshotBytes = write.snapshot?.byteLength ?? cell.snapshotBytes;
+  cell.journalBytes = write.snapshot === null ? cell.journalBytes + write.entries.byteLength : 0;
 }
 
 function stateWritten(world: World, tick: Tick, next: RunState, effects: Effects): void {
-  const { slot } = tick;
-  const before = slot.state;
-  slot.state = next;
-  countBytes(slot, tick.write);
-  const { start } = slot;
+  const { cell } = tick;
+  const before = cell.state;
+  cell.state = next;
+  countBytes(cell, tick.write);
+  const { start } = cell;
   if (start !== null) {
-    slot.start = null;
+    cell.start = null;
     world.startEnded();
-    const outcome = { runId: slot.runId, version: next.version, existing: false };
+    const outcome = { runId: cell.runId, version: next.version, existing: false };
     effects.answers.push(() => start.resolve(outcome));
   }
   try {
     command(world, tick, next, effects);
-    if (before?.status !== next.status || slot.isUntold) effects.changes.push(changeOf(next));
+    if (before?.status !== next.status || cell.isUntold) effects.changes.push(changeOf(next));
   } catch (error) {
     // Only a journal that contradicts itself comes here; the run itself is as it was committed.
-    world.hooks.log('error', 'cannot carry out the commands of a tick', { run: slot.key, error });
+    world.hooks.log('error', 'cannot carry out the commands of a tick', { run: cell.key, error });
   }
-  slot.isUntold = false;
+  cell.isUntold = false;
 }
 
 /** The tick is committed. */
 export function written(world: World, tick: Tick, effects: Effects): void {
-  const { slot } = tick;
-  slot.phase = 'ready';
-  slot.conflicts = 0;
+  const { cell } = tick;
+  cell.phase = 'ready';
+  cell.conflicts = 0;
   answer(world, tick, effects);
   if (tick.next !== null) stateWritten(world, tick, tick.next, effects);
   if (tick.parks !== null) {
     world.hooks.parked(tick.parks.code);
-    world.hooks.log('error', 'run parked', { run: slot.key, code: tick.parks.code, message: tick.parks.message });
-    putBack(slot, tick.parks.others);
+    world.hooks.log('error', 'run parked', { run: cell.key, code: tick.parks.code, message: tick.parks.message });
+    putBack(cell, tick.parks.others);
   }
-  slot.isOneByOne &&= slot.inputs.length > 0;
-  goOn(world, slot, effects);
+  cell.isOneByOne &&= cell.inputs.length > 0;
+  goOn(world, cell, effects);
 }
 
 /** After a tick or a load: the next tick when inputs wait, otherwise rest. */
-export function goOn(world: World, slot: RunSlot, effects: Effects): void {
+export function goOn(world: World, cell: RunCell, effects: Effects): void {
   if (world.isEnded()) return;
-  if (slot.needsReconcile) reconcile(world, slot, effects);
-  world.cache.used(slot);
-  if (slot.inputs.length > 0) world.enqueue(slot);
-  else if (slot.state !== null) settleDown(world, slot, slot.state);
-  else world.cache.drop(slot);
+  if (cell.needsReconcile) reconcile(world, cell, effects);
+  world.cache.used(cell);
+  if (cell.inputs.length > 0) world.enqueue(cell);
+  else if (cell.state !== null) settleDown(world, cell, cell.state);
+  else world.cache.drop(cell);
 }
 
-/** Forgets the state and keeps the inputs; the caller enqueues the slot when it may be loaded. */
+/** Forgets the state and keeps the inputs; the caller enqueues the cell when it may be loaded. */
 export function undo(tick: Tick): void {
-  const { slot } = tick;
-  putBack(slot, inputsOf(tick));
-  forget(slot);
-  slot.needsReconcile = true;
-  slot.isUntold = true;
+  const { cell } = tick;
+  putBack(cell, inputsOf(tick));
+  forget(cell);
+  cell.needsReconcile = true;
+  cell.isUntold = true;
 }
 
 /** Another writer appended this row: our own lost commit, or a node that owns the shard by mistake. */
 export function conflicted(world: World, tick: Tick): void {
-  const { slot } = tick;
+  const { cell } = tick;
   undo(tick);
-  slot.conflicts += 1;
-  if (slot.conflicts <= FREE_CONFLICTS) world.enqueue(slot);
-  else setAside(world, slot, CONFLICT_WAIT_MS);
+  cell.conflicts += 1;
+  if (cell.conflicts <= FREE_CONFLICTS) world.enqueue(cell);
+  else setAside(world, cell, CONFLICT_WAIT_MS);
 }
 
-/** Tries a slot again later. */
-export function setAside(world: World, slot: RunSlot, waitMs: number): void {
+/** Tries a cell again later. */
+export function setAside(world: World, cell: RunCell, waitMs: number): void {
   world.clock.setTimer(waitMs, () => {
-    if (!world.isEnded() && world.cache.holds(slot)) world.enqueue(slot);
+    if (!world.isEnded() && world.cache.holds(cell)) world.enqueue(cell);
   });
 }

@@ -1,5 +1,5 @@
 /**
- * One tick of one run: inputs in, a write for the batch out. Changes nothing but takes the inputs off the slot.
+ * One tick of one run: inputs in, a write for the batch out. Changes nothing but takes the inputs off the cell.
  *
  * What may come out:
  * - a step forward: `next` is the state after the commit;
@@ -15,12 +15,12 @@ import type { Plan } from '../machine/plan.js';
 import type { RunState } from '../machine/state.js';
 import type { TickWrite } from './ports.js';
 import { advance, encodeEntries, encodeSnapshot, headerChanged, headerOf, snapshotDue } from './run-logic.js';
-import type { PendingInput, RunSlot } from './run-slot.js';
+import type { PendingInput, RunCell } from './run-cell.js';
 
 /** A tick that is ready to be committed. */
 export interface Tick {
-  readonly slot: RunSlot;
-  /** What it took from the slot, in order. */
+  readonly cell: RunCell;
+  /** What it took from the cell, in order. */
   readonly inputs: readonly PendingInput[];
   /** One per input. */
   readonly dispositions: readonly Disposition[];
@@ -30,7 +30,7 @@ export interface Tick {
   readonly write: TickWrite;
   /** Size that counts against the batch. */
   readonly bytes: number;
-  /** The coordinator parks the run by this tick; inputs that it took besides the offender go back to the slot. */
+  /** The coordinator parks the run by this tick; inputs that it took besides the offender go back to the cell. */
   readonly parks: (ParkReason & { readonly others: readonly PendingInput[] }) | null;
 }
 
@@ -66,18 +66,18 @@ function inputBytes(input: RunInput): number {
   return input.kind === 'result' && input.outcome.kind === 'completed' ? input.outcome.output.data.byteLength : 0;
 }
 
-/** Takes the inputs of the next tick off the slot: at least one, within the limits. */
-function takeInputs(slot: RunSlot, env: TickEnvironment): readonly PendingInput[] {
-  const limit = slot.isOneByOne ? 1 : env.maxInputs;
+/** Takes the inputs of the next tick off the cell: at least one, within the limits. */
+function takeInputs(cell: RunCell, env: TickEnvironment): readonly PendingInput[] {
+  const limit = cell.isOneByOne ? 1 : env.maxInputs;
   let count = 0;
   let bytes = 0;
-  for (const pending of slot.inputs) {
+  for (const pending of cell.inputs) {
     bytes += inputBytes(pending.input);
     if (count > 0 && (count >= limit || bytes > env.maxBytes)) break;
     count += 1;
   }
-  const taken = count === slot.inputs.length ? slot.inputs : slot.inputs.slice(0, count);
-  slot.inputs = count === slot.inputs.length ? [] : slot.inputs.slice(count);
+  const taken = count === cell.inputs.length ? cell.inputs : cell.inputs.slice(0, count);
+  cell.inputs = count === cell.inputs.length ? [] : cell.inputs.slice(count);
   return taken;
 }
 
@@ -90,7 +90,7 @@ function consumedBy(inputs: readonly PendingInput[]): readonly number[] {
 
 /** What a tick that the machine computed comes to. Written for speed: once for each step of each run. */
 function stepForward(
-  slot: RunSlot,
+  cell: RunCell,
   before: RunState,
   inputs: readonly PendingInput[],
   dispositions: readonly Disposition[],
@@ -99,30 +99,30 @@ function stepForward(
 ): Tick {
   const { state: next, commands } = result;
   const entries = encodeEntries(result.entries);
-  const isDue = next.closedAtUs === null && snapshotDue(slot.journalBytes + entries.byteLength, slot.snapshotBytes);
+  const isDue = next.closedAtUs === null && snapshotDue(cell.journalBytes + entries.byteLength, cell.snapshotBytes);
   const snapshot = isDue ? encodeSnapshot(next) : null;
   const write: TickWrite = {
-    tenantId: slot.tenantId,
-    runId: slot.runId,
+    tenantId: cell.tenantId,
+    runId: cell.runId,
     seq: next.seq,
     atUs: next.atUs,
     entries,
     header: headerChanged(before, next) ? headerOf(next) : null,
     snapshot,
-    startKey: next.seq === 1 ? (slot.start?.request.startKey ?? null) : null,
+    startKey: next.seq === 1 ? (cell.start?.request.startKey ?? null) : null,
     consumed: consumedBy(inputs),
   };
   const bytes = ROW_BYTES + entries.byteLength + (snapshot === null ? 0 : snapshot.byteLength);
-  return { slot, inputs, dispositions, next, commands, write, bytes, parks };
+  return { cell, inputs, dispositions, next, commands, write, bytes, parks };
 }
 
 /** A tick that writes no row, only proves the fence and empties the mailbox; undefined when nobody needs that. */
-function consumption(slot: RunSlot, inputs: readonly PendingInput[]): Tick | undefined {
+function consumption(cell: RunCell, inputs: readonly PendingInput[]): Tick | undefined {
   const consumed = consumedBy(inputs);
   if (consumed.length === 0 && inputs.every((pending) => pending.settled === null)) return undefined;
-  const { tenantId, runId, state } = slot;
+  const { tenantId, runId, state } = cell;
   return {
-    slot,
+    cell,
     inputs,
     dispositions: inputs.map(() => 'ignored'),
     next: null,
@@ -163,23 +163,23 @@ function offender(plan: Plan, state: RunState, inputs: readonly PendingInput[], 
  * @param others inputs to be applied later
  */
 export function parkTick(
-  slot: RunSlot,
+  cell: RunCell,
   reason: ParkReason,
   dropped: PendingInput | null,
   others: readonly PendingInput[],
   env: TickEnvironment,
 ): Tick | undefined {
-  const { plan, state } = slot;
+  const { plan, state } = cell;
   const inputs = dropped === null ? [] : [dropped];
   const parks = { ...reason, others };
   if (plan === null || state === null) return undefined;
   const result = advance(plan, state, [{ kind: 'park', ...reason }], contextOf(env));
   if (result.entries.length === 0) {
-    const rest = consumption(slot, inputs);
+    const rest = consumption(cell, inputs);
     return rest === undefined ? undefined : { ...rest, parks };
   }
   return stepForward(
-    slot,
+    cell,
     state,
     inputs,
     inputs.map(() => 'ignored'),
@@ -191,49 +191,48 @@ export function parkTick(
 /** What a computation came to. */
 export type TickResult =
   | { readonly kind: 'tick'; readonly tick: Tick }
-  /** Nothing to write; `others` go back to the slot. */
+  /** Nothing to write; `others` go back to the cell. */
   | { readonly kind: 'nothing'; readonly others: readonly PendingInput[] }
   /** The machine threw, and threw again when the run was to be parked; the inputs are the ones taken. */
   | { readonly kind: 'stuck'; readonly inputs: readonly PendingInput[]; readonly error: unknown };
 
 /** A tick, a consumption or nothing, by what the machine answered. */
 function fromAdvance(
-  slot: RunSlot,
+  cell: RunCell,
   state: RunState,
   inputs: readonly PendingInput[],
   result: Advance,
   parks: Tick['parks'],
 ): TickResult {
   if (result.entries.length === 0) {
-    const tick = consumption(slot, inputs);
+    const tick = consumption(cell, inputs);
     return tick === undefined ? { kind: 'nothing', others: [] } : { kind: 'tick', tick };
   }
-  return { kind: 'tick', tick: stepForward(slot, state, inputs, result.dispositions, result, parks) };
+  return { kind: 'tick', tick: stepForward(cell, state, inputs, result.dispositions, result, parks) };
 }
 
 /**
  * After the machine threw: the same inputs with a park behind them, so that nothing of the plan is evaluated. When even
- * that throws, one input is to blame: it is dropped, the others stay. A run that has not started cannot be parked: its
- * start is refused.
+ * that throws, one input is to blame: it is dropped, the others stay. A start that cannot even be parked is refused.
  */
 function afterThrow(
-  slot: RunSlot,
+  cell: RunCell,
   plan: Plan,
   state: RunState,
   inputs: readonly PendingInput[],
   env: TickEnvironment,
   error: unknown,
 ): TickResult {
-  if (state.seq === 0) return { kind: 'stuck', inputs, error };
   const reason: ParkReason = { code: 'machine_error', message: error instanceof Error ? error.message : String(error) };
   try {
     const facts: RunInput[] = [...inputs.map((pending) => pending.input), { kind: 'park', ...reason }];
-    return fromAdvance(slot, state, inputs, advance(plan, state, facts, contextOf(env)), { ...reason, others: [] });
+    return fromAdvance(cell, state, inputs, advance(plan, state, facts, contextOf(env)), { ...reason, others: [] });
   } catch {
+    if (state.seq === 0) return { kind: 'stuck', inputs, error };
     const bad = offender(plan, state, inputs, contextOf(env));
     const others = inputs.filter((_, index) => index !== bad);
     try {
-      const tick = parkTick(slot, reason, inputs[bad] ?? null, others, env);
+      const tick = parkTick(cell, reason, inputs[bad] ?? null, others, env);
       return tick === undefined ? { kind: 'nothing', others } : { kind: 'tick', tick };
     } catch (again) {
       return { kind: 'stuck', inputs, error: again };
@@ -241,23 +240,23 @@ function afterThrow(
   }
 }
 
-/** Computes the next tick of a ready slot that has inputs. Never throws: a machine that throws parks the run. */
-export function computeTick(slot: RunSlot, env: TickEnvironment): TickResult {
-  const inputs = takeInputs(slot, env);
-  const { plan, state } = slot;
+/** Computes the next tick of a ready cell that has inputs. Never throws: a machine that throws parks the run. */
+export function computeTick(cell: RunCell, env: TickEnvironment): TickResult {
+  const inputs = takeInputs(cell, env);
+  const { plan, state } = cell;
   if (plan === null || state === null) {
-    const tick = consumption(slot, inputs);
+    const tick = consumption(cell, inputs);
     return tick === undefined ? { kind: 'nothing', others: [] } : { kind: 'tick', tick };
   }
   try {
     const facts = inputs.map((pending) => pending.input);
-    return fromAdvance(slot, state, inputs, advance(plan, state, facts, contextOf(env)), null);
+    return fromAdvance(cell, state, inputs, advance(plan, state, facts, contextOf(env)), null);
   } catch (error) {
-    return afterThrow(slot, plan, state, inputs, env, error);
+    return afterThrow(cell, plan, state, inputs, env, error);
   }
 }
 
-/** All inputs a tick took off its slot, also those that it leaves for later. */
+/** All inputs a tick took off its cell, also those that it leaves for later. */
 export function inputsOf(tick: Tick): readonly PendingInput[] {
   return tick.parks === null ? tick.inputs : [...tick.inputs, ...tick.parks.others];
 }

@@ -6,7 +6,7 @@ import type { CoordinatorHooks } from './hooks.js';
 import type { CoordinatorOptions } from './options.js';
 import type { ClusterStore, InboxStore, Invoker, PlanSource, RunKey, RunStore } from './ports.js';
 import type { RunCache } from './run-cache.js';
-import type { PendingInput, PendingStart, RunSlot } from './run-slot.js';
+import type { PendingInput, PendingStart, RunCell } from './run-cell.js';
 import type { ShardSet } from './shard-set.js';
 import type { WakeTimers } from './wake-timers.js';
 
@@ -42,10 +42,10 @@ export interface World extends Surroundings {
   readonly hasLease: () => boolean;
   /** A fence was met: the incarnation ends. */
   readonly fenced: () => void;
-  /** Puts a slot with inputs on its way to a batch, loading it first when it is cold. */
-  readonly enqueue: (slot: RunSlot) => void;
-  /** Asks the store for a cold slot. */
-  readonly want: (slot: RunSlot) => void;
+  /** Puts a cell with inputs on its way to a batch, loading it first when it is cold. */
+  readonly enqueue: (cell: RunCell) => void;
+  /** Asks the store for a cold cell. */
+  readonly want: (cell: RunCell) => void;
   /** Hands a fact in. */
   readonly deliver: (run: RunKey, pending: PendingInput) => void;
   /** A mailbox row is consumed, or nobody here holds it any more. */

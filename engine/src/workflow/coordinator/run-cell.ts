@@ -6,7 +6,7 @@
  *   ready with `state` null: the store has no such run.
  * Invariants:
  * 1. `state` is what is committed; it is replaced only after a commit, or forgotten (cold) when that is not sure.
- * 2. A slot is in at most one batch: only a ready slot is taken, and it stays in_flight until the batch is settled.
+ * 2. A cell is in at most one batch: only a ready cell is taken, and it stays in_flight until the batch is settled.
  * 3. Inputs leave `inputs` when a batch takes them, and come back to its front when the batch did not write them.
  */
 import { shardOf } from '../../kernel/index.js';
@@ -34,7 +34,7 @@ export interface PendingStart {
 }
 
 /** A run in memory. Changed by the lane, the loader and deliver only. */
-export interface RunSlot extends RunKey {
+export interface RunCell extends RunKey {
   /** Of keyOf. */
   readonly key: string;
   readonly shard: number;
@@ -66,8 +66,8 @@ export function keyOf(run: RunKey): string {
   return `${run.tenantId}/${run.runId}`;
 }
 
-/** A slot that knows nothing of its run yet. Throws invalid_argument when the run id is not a UUID. */
-export function coldSlot(run: RunKey): RunSlot {
+/** A cell that knows nothing of its run yet. Throws invalid_argument when the run id is not a UUID. */
+export function coldCell(run: RunKey): RunCell {
   return {
     tenantId: run.tenantId,
     runId: run.runId,
@@ -90,13 +90,13 @@ export function coldSlot(run: RunKey): RunSlot {
 }
 
 /** Forgets the state, keeps what waits: what is committed is no longer sure. */
-export function forget(slot: RunSlot): void {
-  slot.phase = 'cold';
-  slot.state = null;
+export function forget(cell: RunCell): void {
+  cell.phase = 'cold';
+  cell.state = null;
 }
 
 /** Whether nothing waits for this run and nothing of it is under way. */
-export function isIdle(slot: RunSlot): boolean {
-  if (slot.inputs.length > 0 || slot.start !== null || slot.isDirty || slot.needsReconcile) return false;
-  return slot.phase === 'ready' || slot.phase === 'cold';
+export function isIdle(cell: RunCell): boolean {
+  if (cell.inputs.length > 0 || cell.start !== null || cell.isDirty || cell.needsReconcile) return false;
+  return cell.phase === 'ready' || cell.phase === 'cold';
 }
