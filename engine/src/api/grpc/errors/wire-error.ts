@@ -1,5 +1,5 @@
 /** A failure as it leaves the engine: what the caller may know of it, in the shapes of the contract. */
-import { formatDurationMs, type DuctorError } from '../../../kernel/index.js';
+import type { DuctorError } from '../../../kernel/index.js';
 import type { Error as WireError, Failure, Problem } from '../../../gen/ductor/v1/common.js';
 
 /** The message ductor.v1.Error. */
@@ -10,7 +10,7 @@ export function wireError(error: DuctorError): WireError {
     message: error.message,
     details: wireProblems(error),
     retryable: error.kind.retryable,
-    retryAfter: error.retryAfterMs === undefined ? '' : formatDurationMs(error.retryAfterMs),
+    retryAfter: error.retryAfterMs === undefined ? '' : `${error.retryAfterMs}ms`,
     remedy: error.remedy,
   };
 }

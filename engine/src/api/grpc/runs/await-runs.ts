@@ -1,4 +1,7 @@
-/** AwaitRuns: the caller names runs, each is answered once, when it has ended. Answers of one turn go as one message. */
+/**
+ * AwaitRuns: the caller names runs, each is answered once, when it has ended; one that is named again after its answer is
+ * answered again. Answers of one turn go as one message.
+ */
 import { DuctorError, isUuid, type Clock } from '../../../kernel/index.js';
 import { RunState, type AwaitRunsRequest, type AwaitRunsResponse, type RunResult } from '../../../gen/ductor/v1/run.js';
 import type { Answers, BidiStream, StreamEvents } from '../call.js';
@@ -54,7 +57,7 @@ class AwaitStream implements StreamEvents<AwaitRunsRequest> {
     if (this.#awaited.size + runIds.length > MAX_AWAITED) {
       throw new DuctorError('limit_exceeded', `one stream waits for at most ${MAX_AWAITED} runs`);
     }
-    for (const runId of runIds) this.#await(runId);
+    for (const runId of new Set(runIds)) this.#await(runId);
   }
 
   drained(): void {

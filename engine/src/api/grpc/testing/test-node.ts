@@ -1,6 +1,6 @@
 /** A whole node on a real database, for tests of the door: every room is the real one, the bus is in memory. */
 import { clusterSecret, systemClock, systemRandom, uuidV7 } from '../../../kernel/index.js';
-import { memoryBus } from '../../../bus/index.js';
+import { memoryBus, type Bus } from '../../../bus/index.js';
 import { Bridge, taskTokens } from '../../../bridge/index.js';
 import { createCelCompiler } from '../../../expressions/index.js';
 import type { Database } from '../../../store/index.js';
@@ -34,15 +34,21 @@ export interface TestNode {
   stop(): Promise<void>;
 }
 
+/** What nodes of a test may share. */
+export interface TestNodeOptions {
+  /** Default: one of its own, so that it hears of other nodes by the database alone. */
+  readonly bus?: Bus;
+}
+
 /** Starts a node on the database. */
-export async function startTestNode(db: Database): Promise<TestNode> {
+export async function startTestNode(db: Database, options: TestNodeOptions = {}): Promise<TestNode> {
   const clock = systemClock();
   const random = systemRandom();
   const secret = clusterSecret('a secret for tests, 32 bytes long');
   const logged: string[] = [];
   const newId = (): string => uuidV7(clock.nowUs(), random);
   const nodeId = newId();
-  const bus = memoryBus(clock);
+  const bus = options.bus ?? memoryBus(clock);
   const tenancy = createTenancy({ db, clock, random, secret });
   const registry = createWorkflowRegistry({ db, cel: createCelCompiler(), newId });
   const runs = postgresRunStore({ db, clock });
