@@ -98,7 +98,11 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
   const tenancy = createTenancy({ db, clock, random, secret, onError });
   const registry = createWorkflowRegistry({ db, cel: createCelCompiler(), newId });
   const bridge = new Bridge({ nodeId, clock, tokens: taskTokens(secret, random), register: registry.register });
-  const bus = postgresBus({ db, clock, log: (line, err) => log.info({ err }, line) });
+  const bus = postgresBus({
+    connect: () => db.connect({ name: 'bus' }),
+    clock,
+    log: (line, err) => log.info({ err }, line),
+  });
   const runs = postgresRunStore({ db, clock, isUsableSnapshot: isSnapshotReadable });
   const cluster = postgresClusterStore({ db, clock });
   const advertised = { nodeId, address: '' };

@@ -87,7 +87,7 @@ describe('a socket that is cut around a commit', () => {
     expect(await node.runs.commit(node.nodeId, [tick(run, 2)])).toEqual({ kind: 'repeat', sqlState: '08001' });
     await expect(node.runs.settle(node.nodeId)).rejects.toMatchObject({ code: 'database_unavailable' });
     await expect(node.runs.load([run])).rejects.toMatchObject({ code: 'database_unavailable' });
-    await proxy?.restart();
+    await proxy?.listen();
     expect(await node.runs.settle(node.nodeId)).toBe(true);
     expect(await commit(node, tick(run, 2))).toEqual(['written']);
   });

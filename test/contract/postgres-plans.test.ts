@@ -67,13 +67,15 @@ function literal(value: unknown): string {
 async function fill(): Promise<void> {
   await test.db.query(
     `with made as (
-      select i, ductor.first_run_id(ductor.now_us() / 1000 + i::bigint * 120000) as base, (i % 256)::smallint as shard from generate_series(1, 20000) i
+      select i, ductor.first_run_id(ductor.now_us() / 1000 + i::bigint * 120000) as base, (i % 256)::smallint as shard
+      from generate_series(1, 20000) i
     ), named as (
       select i, shard, overlay(base::text placing lpad(to_hex(shard::int), 2, '0') from 35)::uuid as run_id from made
     ), headed as (
-      insert into ductor.runs (started_at, wake_at, closed_at, version, shard, status, active, tenant_id, run_id, family_slug)
-      select i, case when i % 50 = 1 then i end, case when i % 50 > 1 then i end, 1, shard, 7, i % 50 = 0, $1, run_id, 'f'
-      from named
+      insert into ductor.runs
+        (started_at, wake_at, closed_at, version, shard, status, active, tenant_id, run_id, family_slug)
+      select i, case when i % 50 = 1 then i end, case when i % 50 > 1 then i end, 1, shard, 7, i % 50 = 0, $1, run_id,
+        'f' from named
     ), messages as (
       insert into ductor.run_inbox (tenant_id, chain_id, shard, kind, body) select $1, run_id, shard, 1, 'x' from named
     ), keys as (

@@ -47,7 +47,7 @@ export async function postgresWorld(): Promise<PostgresWorld> {
       isOpen = false;
       await Promise.all([cluster.close(), runs.close()]);
       await Promise.all([db.close(), throughProxy.close()]);
-      await proxy.close();
+      proxy.stop();
     };
     closing.push(kill);
     const loseNextAnswer = (): void => void proxy.cutNext('commit_', 'answered');

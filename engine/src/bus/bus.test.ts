@@ -20,7 +20,7 @@ async function until(isTrue: () => boolean): Promise<void> {
 
 /** A bus over Postgres that is open, and closed after the test. */
 async function openBus(options: { pingMs?: number; log?: (line: string) => void } = {}): Promise<Bus> {
-  const bus = postgresBus({ db: test.db, clock, ...options });
+  const bus = postgresBus({ connect: () => test.db.connect({ name: 'bus' }), clock, ...options });
   closing.push(() => bus.close());
   await bus.opened();
   return bus;
@@ -142,7 +142,7 @@ describe('postgres bus', () => {
   });
 
   it('hears its own hints without the database', async () => {
-    const bus = postgresBus({ db: { connect: () => Promise.reject(new TypeError('down')) }, clock });
+    const bus = postgresBus({ connect: () => Promise.reject(new TypeError('down')), clock });
     closing.push(() => bus.close());
     const bodies = heard(bus, 'inbox');
     bus.publish('inbox', '1');

@@ -1,6 +1,6 @@
 /**
- * What a bus is. A bus carries hints between nodes: losing, doubling or reordering one costs latency, never correctness,
- * because everyone who listens also looks by himself now and then.
+ * A bus carries hints between nodes: losing, doubling or reordering one costs latency, never correctness, because
+ * everyone who listens also looks by himself now and then.
  */
 
 /** A bus. Topics and bodies are short texts; a hint that is said again before it went out goes out once. */

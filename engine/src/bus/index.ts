@@ -1,4 +1,4 @@
 /** The bus: hints between nodes, by memory or by Postgres. */
 export type { Bus, ClosableBus } from './bus.js';
 export { memoryBus } from './memory-bus.js';
-export { postgresBus, type PostgresBusOptions } from './postgres-bus.js';
+export { postgresBus, type BusSession, type PostgresBusOptions } from './postgres-bus.js';

@@ -11,15 +11,29 @@
  * 4. A node hears its own hints at once and not from the database.
  */
 import { DuctorError, type Clock, type Timer } from '../kernel/index.js';
-import { prepared, type Connection, type Database } from '../store/index.js';
 import type { ClosableBus } from './bus.js';
 import { newListeners } from './listeners.js';
 import { newUnpacker, packHints, type Hint } from './payloads.js';
 
+/** A session of its own, as the store's Database.connect opens it. */
+export interface BusSession {
+  /** Process id of the session at the server: names the sender of a notification. */
+  readonly backendPid: number;
+  readonly isLost: boolean;
+  query(
+    statement: string | { readonly name: string; readonly text: string },
+    values?: readonly unknown[],
+  ): Promise<unknown>;
+  onLost(callback: (error: Error) => void): void;
+  onNotification(callback: (channel: string, payload: string) => void): void;
+  close(): Promise<void>;
+  destroy(): void;
+}
+
 /** What the bus needs. */
 export interface PostgresBusOptions {
-  /** Not through a pooler that shares sessions: it listens. */
-  readonly db: Pick<Database, 'connect'>;
+  /** Opens a session, not through a pooler that shares them: the bus listens on it. */
+  readonly connect: () => Promise<BusSession>;
   readonly clock: Clock;
   /** Least time between two notifications, ms. Default 8. */
   readonly intervalMs?: number;
@@ -30,7 +44,10 @@ export interface PostgresBusOptions {
 }
 
 const CHANNEL = 'ductor';
-const NOTIFY = prepared('bus_notify', `select pg_notify('${CHANNEL}', piece) from unnest($1::text[]) as piece`);
+const NOTIFY = {
+  name: 'bus_notify',
+  text: `select pg_notify('${CHANNEL}', piece) from unnest($1::text[]) as piece`,
+};
 /** Most hints that wait. */
 const MAX_HINTS = 5_000;
 /** Hints of one notification: the rest waits for the next. */
@@ -47,7 +64,7 @@ export function postgresBus(options: PostgresBusOptions): ClosableBus {
 }
 
 class PostgresBus implements ClosableBus {
-  readonly #db: Pick<Database, 'connect'>;
+  readonly #connectTo: () => Promise<BusSession>;
   readonly #clock: Clock;
   readonly #intervalMs: number;
   readonly #pingMs: number;
@@ -56,7 +73,7 @@ class PostgresBus implements ClosableBus {
   /** Hints that wait, each once, in the order in which they were first said. */
   readonly #waiting = new Map<string, Hint>();
   readonly #openers: (() => void)[] = [];
-  #session: Connection | undefined;
+  #session: BusSession | undefined;
   #isClosed = false;
   #isBusy = false;
   #batch = 0;
@@ -67,7 +84,7 @@ class PostgresBus implements ClosableBus {
   #pauseMs = FIRST_PAUSE_MS;
 
   constructor(options: PostgresBusOptions) {
-    this.#db = options.db;
+    this.#connectTo = options.connect;
     this.#clock = options.clock;
     this.#intervalMs = options.intervalMs ?? 8;
     this.#pingMs = options.pingMs ?? 5_000;
@@ -113,7 +130,7 @@ class PostgresBus implements ClosableBus {
   }
 
   async #connect(): Promise<void> {
-    const session = await this.#db.connect({ name: 'bus' });
+    const session = await this.#connectTo();
     const unpacker = newUnpacker();
     session.onNotification((channel, payload) => {
       const batch = channel === CHANNEL ? unpacker.take(payload) : undefined;
@@ -135,7 +152,7 @@ class PostgresBus implements ClosableBus {
     this.#schedule();
   }
 
-  #lost(session: Connection, error: unknown): void {
+  #lost(session: BusSession, error: unknown): void {
     if (this.#session !== session) return;
     this.#session = undefined;
     this.#pingTimer?.cancel();
@@ -175,7 +192,7 @@ class PostgresBus implements ClosableBus {
   }
 
   /** One statement; a session that does not answer in time is cut off, for a dead socket may stay silent for ever. */
-  async #ask(send: (session: Connection) => Promise<unknown>): Promise<void> {
+  async #ask(send: (session: BusSession) => Promise<unknown>): Promise<void> {
     const session = this.#session;
     if (session === undefined) return;
     this.#isBusy = true;

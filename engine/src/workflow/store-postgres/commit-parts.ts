@@ -29,12 +29,12 @@ export interface Part {
 }
 
 /** How long a start key is remembered, microseconds. */
-export const START_KEY_US = 30 * 24 * 3600 * 1_000_000;
+const START_KEY_US = 30 * 24 * 3600 * 1_000_000;
 
 /** Condition: the tick of this row of the part was appended. */
 const isAppended = 'coalesce((t.tenant_id, t.run_id) in (select j.tenant_id, j.run_id from j), false)';
 
-/** Claims start keys. Sorted by the index's own order: two batches that want the same keys meet in one order and cannot deadlock. */
+/** Claims start keys, in the index's own order: two batches that want the same keys cannot deadlock. */
 const keys: Part = {
   types: ['uuid', 'text', 'text', 'uuid', 'int', 'int', 'int'],
   sql: ({ arrays, blob }) => `k as (

@@ -16,7 +16,7 @@ const FENCE = `fence as materialized (
 )`;
 
 /**
- * What became of the ticks. In the usual case two numbers say it: as many rows were appended as were sent. Otherwise the
+ * What became of the ticks. Mostly two numbers say it: as many rows were appended as were sent. Otherwise the
  * runs that were appended, and of those with start keys the ones that are there already.
  */
 function answer(hasJournal: boolean, keyArrays: readonly string[]): string {
@@ -48,7 +48,8 @@ function write(names: readonly PartName[]): Prepared {
     expressions.push(part.sql({ arrays, blob: '$3::bytea', hasKeys: keyArrays.length > 0 }));
   }
   // The blob has to be named somewhere, or the server cannot tell its type.
-  const text = `with ${expressions.join(',\n')}\n${answer(names.includes('journal'), keyArrays)}, length($3::bytea) as size`;
+  const select = answer(names.includes('journal'), keyArrays);
+  const text = `with ${expressions.join(',\n')}\n${select}, length($3::bytea) as size`;
   return prepared(`commit_${names.map((name) => name.slice(0, 2)).join('_')}`, text);
 }
 

@@ -22,7 +22,7 @@ interface ViewRow extends Row {
 }
 
 /**
- * One statement. It changes no key column, so it never waits for commits in flight, nor they for it. What it reads is of
+ * One statement. It changes no key column, so it never waits for commits in flight, nor they for it. It reads what was
  * before its own renewal, hence the `or` for the node itself. A shard whose owner has no row is nobody's.
  */
 export function heartbeatStatement(rule: LivenessRule): Prepared {

@@ -5,7 +5,7 @@ import type { RunKey } from '../coordinator/ports.js';
 /** Before the first run id. */
 const LOWEST = '00000000-0000-0000-0000-000000000000';
 
-/** One short index scan per shard, then the first of all: the cost of a page does not grow with what was listed before. */
+/** A short index scan per shard, then the first of all: a page costs the same whatever was listed before. */
 const LIST_ACTIVE = prepared(
   'list_active',
   `select a.tenant_id, a.run_id from unnest($1::smallint[]) as s (shard)

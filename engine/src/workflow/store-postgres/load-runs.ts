@@ -17,7 +17,7 @@ interface LoadedRow extends Row {
   readonly header: HeaderRow | null;
 }
 
-/** Rows of one run in a journal, after a seq. `offset 0` keeps the planner from turning the look-up into a join of lists. */
+/** Rows of a run after a seq. `offset 0` keeps the planner from turning the look-up into a join of lists. */
 const journalRows = (after: string): string => `cross join lateral (
     select j.seq, j.at, j.entries from ductor.run_journal j
     where j.tenant_id = k.tenant_id and j.run_id = k.run_id and j.seq > ${after} offset 0) j`;
@@ -30,9 +30,11 @@ const LOAD = prepared(
 ), r as materialized (
   select k.n::int, k.tenant_id, k.run_id, s.seq, s.data, r.header
   from k cross join lateral (
-    select ${HEADER_COLUMNS} as header from ductor.runs r where r.tenant_id = k.tenant_id and r.run_id = k.run_id offset 0) r
+    select ${HEADER_COLUMNS} as header from ductor.runs r
+    where r.tenant_id = k.tenant_id and r.run_id = k.run_id offset 0) r
   left join lateral (
-    select s.seq, s.data from ductor.run_snapshot s where s.tenant_id = k.tenant_id and s.run_id = k.run_id offset 0) s on true
+    select s.seq, s.data from ductor.run_snapshot s
+    where s.tenant_id = k.tenant_id and s.run_id = k.run_id offset 0) s on true
 )
 select n, 0 as part, seq, null::bigint as at, data, header from r
 union all
@@ -43,7 +45,8 @@ select k.n, 1, j.seq, j.at, j.entries, null from r as k ${journalRows('coalesce(
 const LOAD_ROWS = prepared(
   'load_run_rows',
   `select k.n::int - 1 as n, j.seq, j.at, j.entries as data
-  from unnest($1::uuid[], $2::uuid[], $3::int[]) with ordinality as k (tenant_id, run_id, after, n) ${journalRows('k.after')}`,
+  from unnest($1::uuid[], $2::uuid[], $3::int[]) with ordinality as k (tenant_id, run_id, after, n)
+  ${journalRows('k.after')}`,
 );
 
 type StoredRow = StoredRun['rows'][number];
@@ -58,7 +61,7 @@ function checkWithoutGap(runId: string, after: number, rows: readonly StoredRow[
 }
 
 /** Rows of the journal after `after`, per key, ascending. */
-export async function loadRows(
+async function loadRows(
   db: Queryable,
   keys: readonly (RunKey & { readonly after: number })[],
 ): Promise<readonly (readonly StoredRow[])[]> {

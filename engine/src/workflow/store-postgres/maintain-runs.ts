@@ -1,4 +1,4 @@
-/** What has to be done now and then: partitions ahead of time, expired start keys out. Any node may do it, at any time. */
+/** What has to be done now and then: partitions made ahead, expired start keys removed. Any node may, at any time. */
 import type { Queryable, Row } from '../../store/index.js';
 
 /** What was done. */

@@ -29,7 +29,7 @@ async function holdForUpdate(tx: Queryable, nodeId: string): Promise<boolean> {
   return rowCount > 0;
 }
 
-/** Whether the node is dead: fenced before, its lease over, or its session gone. Asked in a statement after the lock. */
+/** Whether the node is dead: fenced, its lease over, or its session gone. Asked in a statement after the lock. */
 async function isDead(tx: Queryable, nodeId: string, rule: LivenessRule): Promise<boolean> {
   const { rows } = await tx.query<Row & { dead: boolean | null }>(
     `with ${SESSION_KEYS} select bool_or(n.fenced or not ${IS_LEASED} or not ${isSessionOpen(rule)}) as dead
@@ -42,7 +42,7 @@ async function isDead(tx: Queryable, nodeId: string, rule: LivenessRule): Promis
 /**
  * Takes shards that nobody owns; those another node is just taking are left to it.
  *
- * Locked in one statement and judged in the next: a `not exists` beside `for update` is not asked again when the row was
+ * Locked in one statement, judged in the next: a `not exists` beside `for update` is not asked again when the row was
  * changed while the lock was awaited, and two nodes got the same shard that way.
  */
 export async function claimShards(
@@ -57,7 +57,8 @@ export async function claimShards(
   );
   const { rows } = await tx.query<Row & { shard: number }>(
     `update ductor.shard_owner o set node_id = $1, epoch = o.epoch + 1
-      where o.shard = any($2::smallint[]) and not exists (select 1 from ductor.engine_node n where n.node_id = o.node_id)
+      where o.shard = any($2::smallint[])
+        and not exists (select 1 from ductor.engine_node n where n.node_id = o.node_id)
       returning o.shard`,
     [nodeId, integerArray(shardsOf(locked.rows))],
   );

@@ -23,7 +23,7 @@ export interface PostgresClusterStore extends ClusterStore {
   close(): Promise<void>;
 }
 
-/** A heartbeat that takes longer than this share of the lease cuts its session off, so that the next one may still do. */
+/** A heartbeat that takes longer than this share of the lease cuts its session off: the next one may still do. */
 const HEARTBEAT_SHARE = 0.4;
 
 /** See above. */
@@ -52,8 +52,14 @@ export function postgresClusterStore(options: PostgresClusterStoreOptions): Post
         await forgetDeadNodes(session);
       });
     },
-    heartbeat: (nodeId, leaseMs) =>
-      sessionOf(nodeId).use(leaseMs * HEARTBEAT_SHARE, (session) => heartbeat(session, statement, nodeId, leaseMs)),
+    async heartbeat(nodeId, leaseMs) {
+      const view = await sessionOf(nodeId).use(leaseMs * HEARTBEAT_SHARE, (session) =>
+        heartbeat(session, statement, nodeId, leaseMs),
+      );
+      // This incarnation is over; the process goes on as another node with a session of its own.
+      if (view.fenced) await closeSession(nodeId);
+      return view;
+    },
     claim: (nodeId, shards) => db.transaction((tx) => claimShards(tx, nodeId, shards)),
     takeOver: (takerId, deadNodeId, shards) =>
       db.transaction((tx) => takeOverShards(tx, takerId, deadNodeId, shards, rule)),

@@ -35,7 +35,7 @@ export async function forgetDeadNodes(db: Queryable): Promise<void> {
   );
 }
 
-/** Ends a node: waits for its commits in flight, gives its shards back, removes its rows. To be run in a transaction. */
+/** Ends a node: waits for its commits in flight, gives its shards back, removes its rows. Needs a transaction. */
 export async function removeNode(tx: Queryable, nodeId: string): Promise<void> {
   await tx.query('select 1 from ductor.engine_node where node_id = $1 order by lane for update', [nodeId]);
   await tx.query('update ductor.shard_owner set node_id = null where node_id = $1', [nodeId]);

@@ -20,7 +20,8 @@ const SEND = prepared(
     where r.tenant_id = m.tenant_id and r.run_id = m.run_id and r.closed_at is null for key share) r
 ), sent as (
   insert into ductor.run_inbox (tenant_id, chain_id, shard, kind, body)
-  select b.tenant_id, b.run_id, b.shard, b.kind, substring($6::bytea from b.start + 1 for b.size) from box b order by b.n
+  select b.tenant_id, b.run_id, b.shard, b.kind, substring($6::bytea from b.start + 1 for b.size)
+  from box b order by b.n
 )
 select n::int - 1 as n from box`,
 );

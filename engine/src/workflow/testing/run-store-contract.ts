@@ -1,6 +1,6 @@
 /** The contract of RunStore, InboxStore and ClusterStore: one suite for the real stores and the simulated ones. */
 import { describe } from 'vitest';
-import { membershipContract, ownershipContract } from './contract/cluster-contract.js';
+import { clusterContract } from './contract/cluster-contract.js';
 import { commitContract } from './contract/commit-contract.js';
 import { fenceContract } from './contract/fence-contract.js';
 import { inboxContract } from './contract/inbox-contract.js';
@@ -23,7 +23,6 @@ export function describeRunStoreContract(name: string, makeWorld: MakeWorld): vo
     inboxContract(makeWorld);
     listContract(makeWorld);
     fenceContract(makeWorld);
-    membershipContract(makeWorld);
-    ownershipContract(makeWorld);
+    clusterContract(makeWorld);
   });
 }

@@ -13,6 +13,7 @@ import {
   start,
   tick,
   type ContractNode,
+  type ContractKit,
   type MakeWorld,
 } from './world.js';
 
@@ -31,133 +32,153 @@ async function waitingIds(node: ContractNode): Promise<readonly number[]> {
   return (await node.inbox.read(ALL_SHARDS, 1_000)).map((found) => found.id);
 }
 
+/** Messages come to open runs. */
+function deliveries(kit: ContractKit): void {
+  it('brings a message to an open run', async () => {
+    const node = await kit.node();
+    const run = kit.run();
+    await commit(node, start(run));
+    const body = kit.bytes(70_000);
+    expect(await node.inbox.send([{ ...run, kind: 'result', body }])).toEqual([true]);
+    const [found, ...more] = await node.inbox.read([shardOf(run.runId)], 10);
+    expect(more).toEqual([]);
+    expect(found).toMatchObject({ ...run, kind: 'result' });
+    expect(Buffer.compare(found?.body ?? kit.bytes(1), body)).toBe(0);
+  });
+
+  it('says which runs are closed or unknown', async () => {
+    const node = await kit.node();
+    const [open, closed, unknown] = [kit.run(), kit.run(), kit.run()];
+    await commit(node, start(open), start(closed, CLOSED));
+    const foreign = { ...open, tenantId: kit.id() };
+    expect(await node.inbox.send([closed, open, unknown, foreign, open].map((run, i) => message(run, i)))).toEqual([
+      false,
+      true,
+      false,
+      false,
+      true,
+    ]);
+    expect(await waiting(node)).toEqual([1, 4]);
+  });
+}
+
+/** Reading in order. */
+function reads(kit: ContractKit): void {
+  it('reads in the order of sending, across runs and calls', async () => {
+    const node = await kit.node();
+    const runs = Array.from({ length: 5 }, () => kit.run());
+    await commit(node, ...runs.map((run) => start(run)));
+    await node.inbox.send(runs.map((run, i) => message(run, i)));
+    await node.inbox.send(runs.map((run, i) => message(run, 10 + i, 'result')));
+    expect(await waiting(node)).toEqual([0, 1, 2, 3, 4, 10, 11, 12, 13, 14]);
+    const ids = await waitingIds(node);
+    expect([...ids].sort((a, b) => a - b)).toEqual(ids);
+  });
+
+  it('reads only the shards asked for, at most the limit', async () => {
+    const node = await kit.node();
+    const runs = [kit.run({ shard: 7 }), kit.run({ shard: 8 }), kit.run({ shard: 255 })];
+    await commit(node, ...runs.map((run) => start(run)));
+    await node.inbox.send([...runs, ...runs].map((run, i) => message(run, i)));
+    const read = async (shards: readonly number[], limit: number): Promise<readonly number[]> =>
+      (await node.inbox.read(shards, limit)).flatMap((found) => numbers(found.body));
+    expect(await read([7, 255], 10)).toEqual([0, 2, 3, 5]);
+    expect(await read([7, 255], 3)).toEqual([0, 2, 3]);
+    expect(await read([9], 10)).toEqual([]);
+    expect(await read([], 10)).toEqual([]);
+  });
+
+  it('sends nothing when there is nothing', async () => {
+    const node = await kit.node();
+    expect(await node.inbox.send([])).toEqual([]);
+    expect(await waiting(node)).toEqual([]);
+  });
+}
+
+/** Messages go with the commit that consumed them. */
+function consumptions(kit: ContractKit): void {
+  it('removes exactly what a commit consumed', async () => {
+    const node = await kit.node();
+    const [run, other] = [kit.run(), kit.run()];
+    await commit(node, start(run), start(other));
+    await node.inbox.send([message(run, 0), message(other, 1), message(run, 2), message(run, 3)]);
+    const [first, , third] = await waitingIds(node);
+    expect(await commit(node, tick(run, 2, { consumed: [first ?? -1, third ?? -1] }))).toEqual(['written']);
+    expect(await waiting(node)).toEqual([1, 3]);
+  });
+
+  it('keeps what a conflicting tick would have consumed', async () => {
+    const node = await kit.node();
+    const [run, other] = [kit.run(), kit.run()];
+    await commit(node, start(run), start(other));
+    await node.inbox.send([message(run, 0), message(other, 1)]);
+    const [first, second] = await waitingIds(node);
+    expect(
+      await commit(node, start(run, {}, { consumed: [first ?? -1] }), tick(other, 2, { consumed: [second ?? -1] })),
+    ).toEqual(['conflict', 'written']);
+    expect(await waiting(node)).toEqual([0]);
+  });
+}
+
+/** Messages go without a tick. */
+function drops(kit: ContractKit): void {
+  it('consumes without a tick, whatever is there', async () => {
+    const node = await kit.node();
+    const [run, unknown] = [kit.run(), kit.run()];
+    await commit(node, start(run));
+    await node.inbox.send([message(run, 0), message(run, 1)]);
+    const [first] = await waitingIds(node);
+    const batch = [drop(run, [first ?? -1]), drop(unknown, [1_000_000])];
+    expect(await commit(node, ...batch)).toEqual(['written', 'written']);
+    expect(await commit(node, ...batch)).toEqual(['written', 'written']);
+    expect(await waiting(node)).toEqual([1]);
+    expect((await node.runs.load([run]))[0]?.rows.length).toBe(1);
+  });
+
+  it('consumes without a tick beside ticks', async () => {
+    const node = await kit.node();
+    const [run, other] = [kit.run(), kit.run()];
+    await commit(node, start(run), start(other));
+    await node.inbox.send([message(run, 0), message(other, 1)]);
+    const [first, second] = await waitingIds(node);
+    expect(
+      await commit(node, drop(run, [first ?? -1]), tick(other, 2, { consumed: [second ?? -1] }), start(kit.run())),
+    ).toEqual(['written', 'written', 'written']);
+    expect(await waiting(node)).toEqual([]);
+  });
+}
+
+/** Who may no longer. */
+function closings(kit: ContractKit): void {
+  it('keeps what a fenced node would have consumed', async () => {
+    const node = await kit.node([0]);
+    const run = kit.run();
+    await commit(node, start(run));
+    await node.inbox.send([message(run, 0)]);
+    const [first] = await waitingIds(node);
+    await node.cluster.leave(node.nodeId);
+    expect(await commit(node, drop(run, [first ?? -1]))).toBe('fenced');
+    expect(await waiting(node)).toEqual([0]);
+  });
+
+  it('refuses a run from its closing on', async () => {
+    const node = await kit.node();
+    const run = kit.run();
+    await commit(node, start(run));
+    expect(await node.inbox.send([message(run, 0)])).toEqual([true]);
+    await commit(node, tick(run, 2, { header: header(run, CLOSED) }));
+    expect(await node.inbox.send([message(run, 1)])).toEqual([false]);
+  });
+}
+
 /** The mailbox. */
 export function inboxContract(makeWorld: MakeWorld): void {
   describe('inbox', () => {
     const kit = contractKit(makeWorld);
-
-    it('brings a message to an open run', async () => {
-      const node = await kit.node();
-      const run = kit.run();
-      await commit(node, start(run));
-      const body = kit.bytes(70_000);
-      expect(await node.inbox.send([{ ...run, kind: 'result', body }])).toEqual([true]);
-      const [found, ...more] = await node.inbox.read([shardOf(run.runId)], 10);
-      expect(more).toEqual([]);
-      expect(found).toMatchObject({ ...run, kind: 'result' });
-      expect(Buffer.compare(found?.body ?? kit.bytes(1), body)).toBe(0);
-    });
-
-    it('says which runs are closed or unknown', async () => {
-      const node = await kit.node();
-      const [open, closed, unknown] = [kit.run(), kit.run(), kit.run()];
-      await commit(node, start(open), start(closed, CLOSED));
-      const foreign = { ...open, tenantId: kit.id() };
-      expect(await node.inbox.send([closed, open, unknown, foreign, open].map((run, i) => message(run, i)))).toEqual([
-        false,
-        true,
-        false,
-        false,
-        true,
-      ]);
-      expect(await waiting(node)).toEqual([1, 4]);
-    });
-
-    it('reads in the order of sending, across runs and calls', async () => {
-      const node = await kit.node();
-      const runs = Array.from({ length: 5 }, () => kit.run());
-      await commit(node, ...runs.map((run) => start(run)));
-      await node.inbox.send(runs.map((run, i) => message(run, i)));
-      await node.inbox.send(runs.map((run, i) => message(run, 10 + i, 'result')));
-      expect(await waiting(node)).toEqual([0, 1, 2, 3, 4, 10, 11, 12, 13, 14]);
-      const ids = await waitingIds(node);
-      expect([...ids].sort((a, b) => a - b)).toEqual(ids);
-    });
-
-    it('reads only the shards asked for, at most the limit', async () => {
-      const node = await kit.node();
-      const runs = [kit.run({ shard: 7 }), kit.run({ shard: 8 }), kit.run({ shard: 255 })];
-      await commit(node, ...runs.map((run) => start(run)));
-      await node.inbox.send([...runs, ...runs].map((run, i) => message(run, i)));
-      const read = async (shards: readonly number[], limit: number): Promise<readonly number[]> =>
-        (await node.inbox.read(shards, limit)).flatMap((found) => numbers(found.body));
-      expect(await read([7, 255], 10)).toEqual([0, 2, 3, 5]);
-      expect(await read([7, 255], 3)).toEqual([0, 2, 3]);
-      expect(await read([9], 10)).toEqual([]);
-      expect(await read([], 10)).toEqual([]);
-    });
-
-    it('sends nothing when there is nothing', async () => {
-      const node = await kit.node();
-      expect(await node.inbox.send([])).toEqual([]);
-      expect(await waiting(node)).toEqual([]);
-    });
-
-    it('removes exactly what a commit consumed', async () => {
-      const node = await kit.node();
-      const [run, other] = [kit.run(), kit.run()];
-      await commit(node, start(run), start(other));
-      await node.inbox.send([message(run, 0), message(other, 1), message(run, 2), message(run, 3)]);
-      const [first, , third] = await waitingIds(node);
-      expect(await commit(node, tick(run, 2, { consumed: [first ?? -1, third ?? -1] }))).toEqual(['written']);
-      expect(await waiting(node)).toEqual([1, 3]);
-    });
-
-    it('keeps what a conflicting tick would have consumed', async () => {
-      const node = await kit.node();
-      const [run, other] = [kit.run(), kit.run()];
-      await commit(node, start(run), start(other));
-      await node.inbox.send([message(run, 0), message(other, 1)]);
-      const [first, second] = await waitingIds(node);
-      expect(
-        await commit(node, start(run, {}, { consumed: [first ?? -1] }), tick(other, 2, { consumed: [second ?? -1] })),
-      ).toEqual(['conflict', 'written']);
-      expect(await waiting(node)).toEqual([0]);
-    });
-
-    it('consumes without a tick, whatever is there', async () => {
-      const node = await kit.node();
-      const [run, unknown] = [kit.run(), kit.run()];
-      await commit(node, start(run));
-      await node.inbox.send([message(run, 0), message(run, 1)]);
-      const [first] = await waitingIds(node);
-      const batch = [drop(run, [first ?? -1]), drop(unknown, [1_000_000])];
-      expect(await commit(node, ...batch)).toEqual(['written', 'written']);
-      expect(await commit(node, ...batch)).toEqual(['written', 'written']);
-      expect(await waiting(node)).toEqual([1]);
-      expect((await node.runs.load([run]))[0]?.rows.length).toBe(1);
-    });
-
-    it('consumes without a tick beside ticks', async () => {
-      const node = await kit.node();
-      const [run, other] = [kit.run(), kit.run()];
-      await commit(node, start(run), start(other));
-      await node.inbox.send([message(run, 0), message(other, 1)]);
-      const [first, second] = await waitingIds(node);
-      expect(
-        await commit(node, drop(run, [first ?? -1]), tick(other, 2, { consumed: [second ?? -1] }), start(kit.run())),
-      ).toEqual(['written', 'written', 'written']);
-      expect(await waiting(node)).toEqual([]);
-    });
-
-    it('keeps what a fenced node would have consumed', async () => {
-      const node = await kit.node([0]);
-      const run = kit.run();
-      await commit(node, start(run));
-      await node.inbox.send([message(run, 0)]);
-      const [first] = await waitingIds(node);
-      await node.cluster.leave(node.nodeId);
-      expect(await commit(node, drop(run, [first ?? -1]))).toBe('fenced');
-      expect(await waiting(node)).toEqual([0]);
-    });
-
-    it('refuses a run from its closing on', async () => {
-      const node = await kit.node();
-      const run = kit.run();
-      await commit(node, start(run));
-      expect(await node.inbox.send([message(run, 0)])).toEqual([true]);
-      await commit(node, tick(run, 2, { header: header(run, CLOSED) }));
-      expect(await node.inbox.send([message(run, 1)])).toEqual([false]);
-    });
+    deliveries(kit);
+    reads(kit);
+    consumptions(kit);
+    drops(kit);
+    closings(kit);
   });
 }

@@ -67,7 +67,7 @@ export interface ContractKit {
 /**
  * Registers the hooks that make a world and end its processes.
  *
- * @param scope a world for each test, or one for all tests of the block where they cannot disturb each other; default test
+ * @param scope a world for each test, or one for the whole block where tests cannot disturb each other; default test
  */
 export function contractKit(makeWorld: MakeWorld, scope: 'test' | 'block' = 'test'): ContractKit {
   const random = seededRandom(20_260_101);
@@ -94,7 +94,7 @@ export function contractKit(makeWorld: MakeWorld, scope: 'test' | 'block' = 'tes
     afterEach(close);
   }
   const get = (): ContractWorld => world ?? impossible('contract-world', 'the world is used outside a test');
-  // Ids of one millisecond would be in the order of their random bits; the tests want the order in which they were drawn.
+  // Ids of one millisecond are in the order of their random bits; tests want the order in which they were drawn.
   const id = (shard?: number): string => uuidV7(START_US + (drawn += 1) * 1_000, random, shard);
   return {
     get world() {
