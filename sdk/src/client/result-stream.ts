@@ -14,7 +14,7 @@ import { DuctorError } from '../errors.js';
 import { callError } from './call-error.js';
 
 const PAUSE_MS_MIN = 50;
-const PAUSE_MS_MAX = 2_000;
+const PAUSE_MS_MAX = 500;
 const IDS_PER_MESSAGE = 1_000;
 
 type Waiter = (result: RunResult | Error) => void;

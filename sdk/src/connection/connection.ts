@@ -32,7 +32,7 @@ export const CHANNEL_OPTIONS: ClientOptions = {
   'grpc.keepalive_timeout_ms': 5_000,
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.min_reconnect_backoff_ms': 100,
-  'grpc.max_reconnect_backoff_ms': 2_000,
+  'grpc.max_reconnect_backoff_ms': 500,
 };
 
 /** Fills in defaults from the environment. Throws DuctorError invalid_argument naming what is missing or malformed. */

@@ -29,7 +29,7 @@ export interface NodeStreamDeps {
 }
 
 const PAUSE_MS_MIN = 50;
-const PAUSE_MS_MAX = 2_000;
+const PAUSE_MS_MAX = 500;
 /** A stream without a welcome for so long is given up: the node may hang. */
 const WELCOME_MS = 10_000;
 const MESSAGE_BYTES = 1024 * 1024;
