@@ -5,6 +5,8 @@ import type { DemoLead } from './leads.js';
 
 const accepted = z.object({ run: z.string(), existing: z.boolean() });
 const LIMIT_MS = 30_000;
+/** Pause before a lead is posted again, ms. */
+const PAUSE_MS = 250;
 
 /** A lead the app has taken. */
 export interface Delivery {
@@ -28,6 +30,6 @@ export async function deliver(apiAddress: string, lead: DemoLead): Promise<Deliv
     if (answer.status === 202) return { lead, runId: accepted.parse(body).run, posts };
     if (answer.status !== 503 || performance.now() > endMs)
       throw new Error(`the app answered ${answer.status} to ${lead.id}: ${JSON.stringify(body)}`);
-    await sleep(50);
+    await sleep(PAUSE_MS);
   }
 }

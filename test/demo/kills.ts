@@ -17,22 +17,30 @@ export interface Kill {
 /** How long it stays dead, ms: so that the outage is one. */
 const DEAD_MS = 250;
 
-/**
- * Kills one of the two once so many more bodies have begun, and starts it again.
- *
- * @param bodies beginnings to wait for, so that the kill lands while steps run
- */
-export async function killInMidRun(stage: Stage, show: Show, what: Kill['what'], bodies: number): Promise<Kill> {
+/** What to kill and when. */
+export interface KillPlan {
+  readonly what: Kill['what'];
+  /** Beginnings of bodies to wait for, so that the kill lands while steps run. */
+  readonly afterBodies: number;
+  /** Called once the victim is dead. */
+  readonly meanwhile: () => void;
+}
+
+/** Kills one of the two once so many bodies have begun in all, and starts it again. */
+export async function killInMidRun(stage: Stage, show: Show, plan: KillPlan): Promise<Kill> {
   const { world } = stage;
-  const before = world.bodies().begun;
-  await until(`${bodies} bodies to begin`, () => world.bodies().begun >= before + bodies, { everyMs: 2 });
+  const { what, afterBodies } = plan;
+  await until(`${afterBodies} bodies to begin`, () => world.bodies().begun >= afterBodies, { everyMs: 2 });
   const victim = what === 'engine' ? stage.engine.child : stage.worker;
-  const open = await openRuns(stage);
+  // Killed before anything is looked at: bodies are short, and some of them should be hit.
   const atMs = Date.now();
   const monoMs = performance.now();
   await victim.kill();
-  show.kill(`${what} killed (SIGKILL, process ${victim.pid}): ${open} runs open`);
   const { begun } = world.bodies();
+  show.kill(
+    `${what} killed (SIGKILL, process ${victim.pid}); bodies begun so far: ${begun}, effects: ${world.ledger().length}`,
+  );
+  plan.meanwhile();
   await sleep(DEAD_MS);
   const resumed = until('a body to begin again', () => world.bodies().begun > begun && performance.now(), {
     limitMs: 30_000,
@@ -45,12 +53,6 @@ export async function killInMidRun(stage: Stage, show: Show, what: Kill['what'],
   const resumedMs = (await resumed) - monoMs;
   show.line(`${what} is back after ${seconds(downMs)}; the next body began ${seconds(resumedMs)} after the kill`);
   return { what, atMs, downMs, resumedMs };
-}
-
-/** Open runs, as the engine lists them. */
-async function openRuns(stage: Stage): Promise<number> {
-  const { runs } = await stage.client.list({ pageSize: 200 });
-  return runs.filter(({ closedAt }) => closedAt === undefined).length;
 }
 
 /** Runs that had started and not ended at the kill, by the times in the engine's own records. */

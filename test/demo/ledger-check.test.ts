@@ -10,17 +10,17 @@ describe('objections', () => {
   });
 
   it('names an effect that is missing', () => {
-    expect(objections(withoutOne(ledger), expected)).toEqual(['missing: enrich of lead-1']);
+    expect(objections(withoutOne(ledger), expected)).toEqual(['missing: notify of lead-2']);
   });
 
   it('names an effect that was had twice under two keys', () => {
-    expect(objections(withDouble(ledger), expected)).toEqual(['doubled: enrich of lead-1 took effect 2 times']);
+    expect(objections(withDouble(ledger), expected)).toEqual(['doubled: notify of lead-2 took effect 2 times']);
   });
 
   it('names a key that was accepted twice', () => {
     expect(objections(withRepeatedKey(ledger), expected)).toEqual([
-      'doubled: enrich of lead-1 took effect 2 times',
-      'doubled: key key-0 took effect 2 times',
+      'doubled: notify of lead-2 took effect 2 times',
+      'doubled: key key-3 took effect 2 times',
     ]);
   });
 

@@ -35,15 +35,16 @@ export function objections(lines: readonly LedgerLine[], expected: readonly Expe
 
 /** The ledger with one effect twice, as it would be if a run had been given a second key. */
 export function withDouble(lines: readonly LedgerLine[]): readonly LedgerLine[] {
-  return lines.flatMap((line, index) => (index === 0 ? [line, { ...line, key: `${line.key} again` }] : [line]));
+  return [...lines, ...lines.slice(-1).map((line) => ({ ...line, key: `${line.key} again` }))];
 }
 
 /** The ledger with one key twice, as it would be if the outside world had not looked at keys. */
 export function withRepeatedKey(lines: readonly LedgerLine[]): readonly LedgerLine[] {
-  return lines.flatMap((line, index) => (index === 0 ? [line, line] : [line]));
+  return [...lines, ...lines.slice(-1)];
 }
 
 /** The ledger without one effect. */
 export function withoutOne(lines: readonly LedgerLine[]): readonly LedgerLine[] {
-  return lines.slice(1);
+  const last = lines.at(-1);
+  return lines.filter((line) => last === undefined || named(line) !== named(last));
 }

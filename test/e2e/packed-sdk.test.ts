@@ -69,11 +69,11 @@ describe('the packed SDK', () => {
     expect(compile()).toEqual({ status: 0, output: '' });
     const file = join(app, 'src/first-workflow.ts');
     const source = readFileSync(file, 'utf8');
-    writeFileSync(file, source.replace('times: 2', "times: 'twice'"));
+    writeFileSync(file, source.replace('at: string }', 'at: Date }'));
     const { status, output } = compile();
     writeFileSync(file, source);
     expect(status).not.toBe(0);
-    expect(output).toContain("Type 'string' is not assignable to type 'number'");
+    expect(output).toContain("Type 'string' is not assignable to type 'Date'");
   });
 
   it('runs a workflow', async () => {
@@ -82,6 +82,6 @@ describe('the packed SDK', () => {
     const child = startChild({ name: 'first workflow', args: ['dist/first-workflow.js'], cwd: app, env });
     const exit = await child.exited;
     expect(exit, child.output).toEqual({ code: 0, signal: null });
-    expect(child.output).toContain('{"at":"1970-01-01T00:00:00.000Z","text":"hello Adahello Ada"}');
+    expect(child.output).toContain('{"text":"hello Adahello Ada","at":"1970-01-01T00:00:00.000Z"}');
   });
 });

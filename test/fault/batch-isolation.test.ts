@@ -135,7 +135,7 @@ describe('a batch of 100 runs', () => {
   it('with a forced conflict: 99 commit in one statement, the run in conflict takes its result again', async () => {
     const runs = await holdAll(() => false);
     const { bad, others } = split(runs);
-    const conflictsBefore = Number((await engine.metrics())['conflicts']);
+    const conflictsBefore = (await engine.metrics()).commit_conflicts;
     const { rows } = await test.db.query<{ seq: number }>(
       'select max(seq) + 1 as seq from ductor.run_journal where run_id = $1',
       [bad.id],
@@ -155,7 +155,7 @@ describe('a batch of 100 runs', () => {
     await Promise.all(runs.map((run) => run.result({ timeoutMs: 20_000 })));
 
     const perCommit = await rowsPerCommit(others, seq);
-    const conflicts = Number((await engine.metrics())['conflicts']) - conflictsBefore;
+    const conflicts = (await engine.metrics()).commit_conflicts - conflictsBefore;
     console.log(`batch isolation: commits of ${perCommit.join(', ')} rows beside the run in conflict (${conflicts})`);
     expect(perCommit).toEqual([RUNS - 1]);
     expect(conflicts).toBe(1);

@@ -7,7 +7,7 @@ import { endEmbeddedPostgres, scratchFolder } from './scratch.js';
 import { until } from './wait.js';
 
 /** Secret of all engines that tests start on a database: their tokens and key hashes agree. */
-export const TEST_SECRET = 'a secret of tests only, with more than 32 bytes';
+export const TEST_SECRET = 'a secret of tests only with more than 32 bytes';
 
 /** Which engine. */
 export interface EngineOptions {
@@ -29,7 +29,12 @@ const readyFile = z.strictObject({
 });
 
 /** The line an engine logs on SIGUSR2. */
-const metricsLine = z.looseObject({ msg: z.literal('metrics'), fenced_commits: z.number() });
+const metricsLine = z.looseObject({
+  msg: z.literal('metrics'),
+  fenced_commits: z.number(),
+  commit_conflicts: z.number(),
+  commit_unknown: z.number(),
+});
 
 /** What an engine has counted since its start. */
 export type EngineMetrics = z.output<typeof metricsLine>;
