@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { DeepPartial } from '../gen/google/protobuf/struct.js';
 import { AckState, type TaskResult } from '../gen/ductor/v1/bridge.js';
 import { DuctorError } from '../kernel/index.js';
-import { MAX_VALUE_BYTES } from './limits.js';
-import type { AttemptRef, Task } from './ports.js';
+
+import { MAX_VALUE_BYTES, type AttemptRef, type Task } from './ports.js';
 import { bridgeHarness, HELLO, promises, workerId, type FakeWorker } from './testing/harness.js';
 import { runId, task, tenantId } from './testing/tasks.js';
 
@@ -498,18 +498,14 @@ describe('the end', () => {
 
 describe('room', () => {
   it('refuses what is too much and tells when there is some again', async () => {
-    const relieved: string[][] = [];
     const limits = { maxTasks: 100, maxBytes: 1e6, maxTasksPerTenant: 2 };
-    const { join, bridge, clock } = bridgeHarness({
-      queueLimits: limits,
-      onRelieved: (ids) => void relieved.push([...ids]),
-    });
+    const { join, bridge, clock, told } = bridgeHarness({ queueLimits: limits });
     bridge.dispatch(some(5));
     clock.settle();
     expect(bridge.stats()).toMatchObject({ queuedTasks: 2, refusedTasks: 3 });
     const worker = await join();
     worker.send({ credits: 5 });
-    expect(relieved).toEqual([[tenantId(1)]]);
+    expect(told.rechecked).toEqual([2, 3, 4].map((run) => ({ tenantId: tenantId(1), runId: runId(run) })));
     bridge.dispatch(some(5));
     clock.settle();
     expect(tasksOf(worker)).toHaveLength(4);

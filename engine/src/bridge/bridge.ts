@@ -29,8 +29,6 @@ export interface BridgeOptions {
   readonly register: RegisterDefinition;
   /** Default: QUEUE_LIMITS. */
   readonly queueLimits?: QueueLimits;
-  /** Told of tenants that had tasks refused for want of room and have room again; default: nobody. */
-  readonly onRelieved?: (tenantIds: readonly string[]) => void;
 }
 
 /** What the bridge holds now. */
@@ -216,7 +214,10 @@ export class Bridge implements Invoker {
     this.#refreshRoom(changed);
     if (this.#queue.hasWork) this.#scheduleTurn();
     const relieved = this.#queue.takeRelieved();
-    if (relieved.length > 0) this.#options.onRelieved?.(relieved);
+    if (relieved.length === 0) return;
+    this.#coordinator?.recheck?.(relieved);
+    // More may be waiting to be named, and what was named may turn out to need nothing.
+    this.#scheduleTurn();
   }
 
   /** Gives the next task to whose turn it is; false when there is none. */

@@ -1,7 +1,5 @@
 /** Bounds of the bridge; docs/decisions/0008-bridge.md says why. */
 
-/** A value of a step, bytes. */
-export const MAX_VALUE_BYTES = 2 * 1024 * 1024;
 /** Where a message to a worker is cut, bytes; a single larger value still goes, alone. */
 export const CUT_BYTES = 1024 * 1024;
 /** Longest time from the opening of a stream to its hello. */

@@ -1,18 +1,30 @@
 /** What the bridge needs from the rooms below it, and the types it shares with them. */
-import type { Coordinator } from '../workflow/coordinator/coordinator.js';
-import type { Definition } from '../workflow/definition/definition.js';
+import type { Coordinator, Definition, RunKey } from '../workflow/index.js';
 
-export type { ResultAck } from '../workflow/coordinator/coordinator.js';
-export type { AbortOrder, AttemptRef, Invoker, Task } from '../workflow/coordinator/ports.js';
-export type { Definition, EdgeDefinition, Json, StepDefinition } from '../workflow/definition/definition.js';
-export type { AttemptOutcome } from '../workflow/machine/inputs.js';
-export type { Value } from '../workflow/machine/value.js';
+export {
+  MAX_VALUE_BYTES,
+  type AbortOrder,
+  type AttemptOutcome,
+  type AttemptRef,
+  type Definition,
+  type EdgeDefinition,
+  type Invoker,
+  type Json,
+  type ResultAck,
+  type RunKey,
+  type StepDefinition,
+  type Task,
+  type Value,
+} from '../workflow/index.js';
 
 /** The part of the coordinator that the bridge talks to. */
-export type BridgeCoordinator = Pick<
+export interface BridgeCoordinator extends Pick<
   Coordinator,
   'settle' | 'sent' | 'workerConnected' | 'workerGone' | 'liveAddresses'
->;
+> {
+  /** Tasks of these runs were refused for want of room, and there is room now: whatever must be out is dispatched again. */
+  recheck?(runs: readonly RunKey[]): void;
+}
 
 /** What became of a registration. */
 export interface Registered {

@@ -13,6 +13,9 @@ import { PUBLIC, permissionOf, type Principal, type Scope, type Tenancy } from '
 import { toStatus, type CallStatus } from './errors/to-status.js';
 import type { Report } from './errors/report.js';
 
+/** What the guard reads of a call's metadata; grpc-js's Metadata is one, the headers of an HTTP request are another. */
+export type CallMetadata = Pick<Metadata, 'get' | 'getMap'>;
+
 /** Parts of the guard. */
 export interface GuardOptions {
   readonly tenancy: Pick<Tenancy, 'authenticate'>;
@@ -25,13 +28,13 @@ const RECHECK_MS = 2_000;
 const MAX_METADATA_BYTES = 16 * 1024;
 
 /** The only value of a key of the metadata; undefined when it is absent. Throws unauthenticated when there are several. */
-function single(metadata: Metadata, key: string): string | undefined {
+function single(metadata: CallMetadata, key: string): string | undefined {
   const values = metadata.get(key);
   if (values.length > 1) throw new DuctorError('unauthenticated', `the metadata has ${values.length} values of ${key}`);
   return values[0]?.toString();
 }
 
-function checkSize(metadata: Metadata): void {
+function checkSize(metadata: CallMetadata): void {
   let bytes = 0;
   for (const [key, value] of Object.entries(metadata.getMap())) bytes += key.length + value.length;
   if (bytes > MAX_METADATA_BYTES) {
@@ -64,7 +67,7 @@ export class MethodGuard {
   }
 
   /** Who calls: at once when the key was seen lately. Throws unauthenticated, permission_denied, invalid_argument. */
-  enter(metadata: Metadata): Principal | Promise<Principal> {
+  enter(metadata: CallMetadata): Principal | Promise<Principal> {
     checkSize(metadata);
     const named = single(metadata, 'x-tenant-id');
     const principal = this.#options.tenancy.authenticate(single(metadata, 'authorization'));
@@ -79,7 +82,7 @@ export class MethodGuard {
    * @param onRefused called once when the key gives no right any more
    * @returns how to stop
    */
-  watch(metadata: Metadata, onRefused: (error: unknown) => void): () => void {
+  watch(metadata: CallMetadata, onRefused: (error: unknown) => void): () => void {
     let isStopped = false;
     let timer: Timer;
     const look = async (): Promise<void> => {
@@ -102,9 +105,14 @@ export class MethodGuard {
     };
   }
 
+  /** What the caller may see of whatever was caught. Logs it when it is a fault: ask once for each. */
+  reported(caught: unknown): DuctorError {
+    return this.#options.report(caught, this.method);
+  }
+
   /** The status for whatever was caught. */
   statusOf(caught: unknown): CallStatus {
-    return toStatus(this.#options.report(caught, this.method));
+    return toStatus(this.reported(caught));
   }
 
   #admit(principal: Principal, named: string | undefined): Principal {

@@ -1,7 +1,9 @@
 /**
  * The gRPC server of a node: the services of the contract behind the guard, health and reflection in the open.
  *
- *   built -> bound (SERVING) -> draining (NOT_SERVING, streams are told to go elsewhere) -> closed
+ *   built -> bound -> draining -> closed
+ *
+ * The health of the node is SERVING while it is bound, does not drain and owns shards: only then can it start runs.
  *
  * Invariant: every method that is served has an entry in the permission table, or the server is not built.
  */
@@ -9,7 +11,7 @@ import { Server, ServerCredentials, type ServiceDefinition, type UntypedServiceI
 import { loadFileDescriptorSetFromBuffer } from '@grpc/proto-loader';
 import { ReflectionService } from '@grpc/reflection';
 import { HealthImplementation } from 'grpc-health-check';
-import { DuctorError, impossible, type Clock, type Random } from '../../kernel/index.js';
+import { DuctorError, impossible, type Clock, type Random, type Timer } from '../../kernel/index.js';
 import { BridgeServiceService } from '../../gen/ductor/v1/bridge.js';
 import { RunServiceService } from '../../gen/ductor/v1/run.js';
 import { WorkflowServiceService } from '../../gen/ductor/v1/workflow.js';
@@ -36,7 +38,7 @@ export interface GrpcServerOptions {
   readonly tenancy: Pick<Tenancy, 'authenticate'>;
   readonly catalog: WorkflowCatalog;
   readonly plans: PlanSource;
-  readonly coordinator: Pick<Coordinator, 'start' | 'cancel' | 'onChange'>;
+  readonly coordinator: Pick<Coordinator, 'start' | 'cancel' | 'onChange' | 'ownedShards'>;
   readonly reader: RunReader;
   readonly bridge: Pick<Bridge, 'open'>;
   readonly bus: Bus;
@@ -66,6 +68,8 @@ const CHANNEL_OPTIONS = {
   'grpc.max_connection_idle_ms': 5 * 60_000,
 };
 const CLOSE_MS = 5_000;
+/** How often the node looks whether it owns shards. */
+const HEALTH_MS = 200;
 
 type Services = readonly { readonly definition: ServiceDefinition; readonly handlers: UntypedServiceImplementation }[];
 
@@ -121,6 +125,30 @@ function addHealthAndReflection(server: Server): HealthImplementation {
   return health;
 }
 
+/** Keeps the health of the node true while it runs. */
+function watchHealth(
+  health: HealthImplementation,
+  { clock, coordinator }: GrpcServerOptions,
+): { start(): void; stop(): void } {
+  let timer: Timer | null = null;
+  let isServing = false;
+  const set = (serving: boolean): void => {
+    if (serving !== isServing) health.setStatus('', serving ? 'SERVING' : 'NOT_SERVING');
+    isServing = serving;
+  };
+  const look = (): void => {
+    set(coordinator.ownedShards().length > 0);
+    timer = clock.setTimer(HEALTH_MS, look);
+  };
+  return {
+    start: look,
+    stop() {
+      timer?.cancel();
+      set(false);
+    },
+  };
+}
+
 function listen(server: Server, target: string, credentials: ServerCredentials): Promise<number> {
   return new Promise((resolve, reject) => {
     server.bindAsync(target, credentials, (error, port) => {
@@ -153,17 +181,17 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   const feed = new RunFeed({ ...options, onError: (err) => log.error({ err }, 'cannot look at awaited runs') });
   const guard = { tenancy, clock, report: reporter(log, random) };
   for (const { definition, handlers } of buildServices(options, feed, guard)) server.addService(definition, handlers);
-  const health = addHealthAndReflection(server);
+  const watch = watchHealth(addHealthAndReflection(server), options);
   return {
     async bind(host, port) {
       const target = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
       const bound = await listen(server, target, options.credentials ?? ServerCredentials.createInsecure());
-      health.setStatus('', 'SERVING');
+      watch.start();
       return bound;
     },
-    drain: () => health.setStatus('', 'NOT_SERVING'),
+    drain: () => watch.stop(),
     async close() {
-      health.setStatus('', 'NOT_SERVING');
+      watch.stop();
       feed.stop();
       await shutDown(server, clock);
     },

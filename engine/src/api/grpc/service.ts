@@ -11,7 +11,9 @@ import type {
 } from '@grpc/grpc-js';
 import { DuctorError } from '../../kernel/index.js';
 import type { Answers, AnswerEvents, BidiStream, ServerStream, StreamEvents, Unary } from './call.js';
-import { MethodGuard, type GuardOptions } from './guard.js';
+import { MethodGuard, type CallMetadata, type GuardOptions } from './guard.js';
+import type { GuardedMethod } from './guarded-method.js';
+import { MAX_MESSAGE_BYTES, messageTooLarge } from './message-size.js';
 
 /** A request whose bytes are no message: handed through the transport to be refused where errors have their shape. */
 class Malformed {
@@ -20,6 +22,7 @@ class Malformed {
 
 function decoder<Request>(decode: (bytes: Buffer) => Request): (bytes: Buffer) => Request | Malformed {
   return (bytes) => {
+    if (bytes.length > MAX_MESSAGE_BYTES) return new Malformed(messageTooLarge(bytes.length));
     try {
       return decode(bytes);
     } catch (error) {
@@ -34,17 +37,25 @@ function decoded<Request>(request: Request | Malformed): Request {
   return request;
 }
 
-/** The answering side of a stream. */
+/** A handler behind its guard. */
+interface Served<Handler> {
+  readonly guard: MethodGuard;
+  readonly handler: Handler;
+}
+
+const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+/** The answering side of a stream both ways. */
 function answersOn<Request, Response>(
-  call: ServerDuplexStream<Request | Malformed, Response> | ServerWritableStream<Request | Malformed, Response>,
+  call: ServerDuplexStream<Request | Malformed, Response>,
   guard: MethodGuard,
   onEnd: () => void,
 ): Answers<Response> {
   let isEnded = false;
   return {
     write: (response) => isEnded || call.cancelled || call.write(response),
-    pause: () => void ('pause' in call && call.pause()),
-    resume: () => void ('resume' in call && call.resume()),
+    pause: () => void call.pause(),
+    resume: () => void call.resume(),
     end(caught) {
       if (isEnded) return;
       isEnded = true;
@@ -94,11 +105,19 @@ function serveBidi<Request, Response>(
     .then(begin, (error: unknown) => answers.end(error));
 }
 
-function serveStream<Request, Response>(
-  call: ServerWritableStream<Request | Malformed, Response>,
-  guard: MethodGuard,
-  handler: ServerStream<Request, Response>,
-): void {
+/** The answering side of a stream of answers, whatever carries it. `end` is called once. */
+interface StreamEnd<Response> {
+  write(response: Response): boolean;
+  end(caught: unknown): void;
+}
+
+/** Lets the caller in, then hands the request to the handler. What the carrier tells meanwhile is for the result. */
+function openStream<Request, Response>(
+  { guard, handler }: Served<ServerStream<Request, Response>>,
+  metadata: CallMetadata,
+  request: () => Request | Promise<Request>,
+  out: StreamEnd<Response>,
+): AnswerEvents {
   let events: AnswerEvents | null = null;
   let stopWatching = (): void => undefined;
   let isOver = false;
@@ -108,36 +127,64 @@ function serveStream<Request, Response>(
     stopWatching();
     events?.gone();
   };
-  const answers = answersOn<Request, Response>(call, guard, over);
-  call.on('cancelled', over);
-  call.on('close', over);
-  call.on('drain', () => events?.drained());
-  Promise.resolve()
-    .then(() => guard.enter(call.metadata))
-    .then((principal) => {
+  const answers: Answers<Response> = {
+    write: (response) => isOver || out.write(response),
+    pause: () => undefined,
+    resume: () => undefined,
+    end(caught) {
       if (isOver) return;
-      events = handler(decoded(call.request), principal, answers);
-      stopWatching = guard.watch(call.metadata, (error) => answers.end(error));
-    })
-    .catch((error: unknown) => answers.end(error));
+      out.end(caught);
+      over();
+    },
+  };
+  const begin = async (): Promise<void> => {
+    const principal = await guard.enter(metadata);
+    const asked = await request();
+    if (isOver) return;
+    const opened = handler(asked, principal, answers);
+    events = opened;
+    stopWatching = guard.watch(metadata, (error) => answers.end(error));
+  };
+  begin().catch((error: unknown) => answers.end(error));
+  return { drained: () => events?.drained(), gone: over };
 }
 
-async function serveUnary<Request, Response>(
-  call: ServerUnaryCall<Request | Malformed, Response>,
-  guard: MethodGuard,
-  handler: Unary<Request, Response>,
+function serveStream<Request, Response>(
+  call: ServerWritableStream<Request | Malformed, Response>,
+  served: Served<ServerStream<Request, Response>>,
+): void {
+  const events = openStream(served, call.metadata, () => decoded(call.request), {
+    write: (response) => call.cancelled || call.write(response),
+    end(caught) {
+      if (caught === null) call.end();
+      else call.emit('error', served.guard.statusOf(caught));
+    },
+  });
+  call.on('cancelled', () => events.gone());
+  call.on('close', () => events.gone());
+  call.on('drain', () => events.drained());
+}
+
+async function answerOnce<Request, Response>(
+  { guard, handler }: Served<Unary<Request, Response>>,
+  metadata: CallMetadata,
+  request: () => Request | Promise<Request>,
 ): Promise<Response> {
-  const entered = guard.enter(call.metadata);
-  return handler(decoded(call.request), entered instanceof Promise ? await entered : entered);
+  const entered = guard.enter(metadata);
+  const principal = entered instanceof Promise ? await entered : entered;
+  const asked = request();
+  return handler(asked instanceof Promise ? await asked : asked, principal);
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** Gathers the methods of a service. */
+/** Gathers the methods of a service: for grpc-js, and as bytes in, bytes out for the doors over HTTP/1.1. */
 export class ServiceBuilder {
   /** By the paths of the methods, ready for Server.addService with `handlers`. */
   readonly definition: Writable<ServiceDefinition> = {};
   readonly handlers: UntypedServiceImplementation = {};
+  /** The same methods by their paths, without a transport. */
+  readonly methods = new Map<string, GuardedMethod>();
   readonly #options: GuardOptions;
 
   constructor(options: GuardOptions) {
@@ -146,11 +193,21 @@ export class ServiceBuilder {
 
   /** A method answered once. Throws internal when the permission table does not know it. */
   unary<Request, Response>(method: MethodDefinition<Request, Response>, handler: Unary<Request, Response>): this {
-    const guard = new MethodGuard(method.path, this.#options);
+    const served = { guard: new MethodGuard(method.path, this.#options), handler };
+    const { guard } = served;
+    const decode = decoder(method.requestDeserialize);
+    this.methods.set(method.path, {
+      kind: 'unary',
+      reported: (caught) => guard.reported(caught),
+      async answer(metadata, read) {
+        const response = await answerOnce(served, metadata, async () => decoded(decode(asBuffer(await read()))));
+        return method.responseSerialize(response);
+      },
+    });
     return this.#add(
       method,
       (call: ServerUnaryCall<Request | Malformed, Response>, answer: sendUnaryData<Response>) => {
-        serveUnary(call, guard, handler).then(
+        answerOnce(served, call.metadata, () => decoded(call.request)).then(
           (response) => answer(null, response),
           (error: unknown) => answer(guard.statusOf(error)),
         );
@@ -163,15 +220,25 @@ export class ServiceBuilder {
     method: MethodDefinition<Request, Response>,
     handler: ServerStream<Request, Response>,
   ): this {
-    const guard = new MethodGuard(method.path, this.#options);
-    return this.#add(method, (call: ServerWritableStream<Request | Malformed, Response>) =>
-      serveStream(call, guard, handler),
-    );
+    const served = { guard: new MethodGuard(method.path, this.#options), handler };
+    const { guard } = served;
+    const decode = decoder(method.requestDeserialize);
+    this.methods.set(method.path, {
+      kind: 'stream',
+      reported: (caught) => guard.reported(caught),
+      open: (metadata, read, answers) =>
+        openStream(served, metadata, async () => decoded(decode(asBuffer(await read()))), {
+          write: (response) => answers.write(method.responseSerialize(response)),
+          end: (caught) => answers.end(caught),
+        }),
+    });
+    return this.#add(method, (call: ServerWritableStream<Request | Malformed, Response>) => serveStream(call, served));
   }
 
   /** A method that is a stream both ways. */
   bidi<Request, Response>(method: MethodDefinition<Request, Response>, handler: BidiStream<Request, Response>): this {
     const guard = new MethodGuard(method.path, this.#options);
+    this.methods.set(method.path, { kind: 'bidi', reported: (caught) => guard.reported(caught) });
     return this.#add(method, (call: ServerDuplexStream<Request | Malformed, Response>) =>
       serveBidi(call, guard, handler),
     );

@@ -114,7 +114,7 @@ describe('turns', () => {
 });
 
 describe('limits', () => {
-  it('refuses what is too much for a tenant, and says when it has room again', () => {
+  it('refuses what is too much for a tenant, and names its runs when there is room again', () => {
     const queue = new FairQueue<string>({ ...QUEUE_LIMITS, maxTasksPerTenant: 4 });
     const outcomes = [0, 1, 2, 3, 4].map((run) => queue.push(task({ runId: runId(run) })));
     expect(outcomes).toEqual(['queued', 'queued', 'queued', 'queued', 'full']);
@@ -124,7 +124,7 @@ describe('limits', () => {
     expect(queue.takeRelieved()).toEqual([]);
     queue.setRoom(consumer, 1);
     drain(queue);
-    expect(queue.takeRelieved()).toEqual([tenantId(1)]);
+    expect(queue.takeRelieved()).toEqual([{ tenantId: tenantId(1), runId: runId(4) }]);
     expect(queue.takeRelieved()).toEqual([]);
   });
 

@@ -20,7 +20,7 @@
  */
 import { shardOf } from '../../kernel/index.js';
 import { attemptKey } from '../attempt-key.js';
-import type { AttemptRef, Task } from '../ports.js';
+import type { AttemptRef, RunKey, Task } from '../ports.js';
 import { capabilityMatcher, type Capability } from './capability.js';
 import { LinkedList } from './linked-list.js';
 import { Consumer, Group, Lane, LanePlace, Queued, Tenant } from './parts.js';
@@ -51,8 +51,8 @@ export class FairQueue<S> {
   readonly #limits: QueueLimits;
   readonly #tenants = new Map<string, Tenant<S>>();
   readonly #queued = new Map<string, Queued<S>>();
-  /** Tenants that were refused a task and were not named by takeRelieved since. */
-  readonly #refused = new Set<Tenant<S>>();
+  /** Runs that had a task refused and were not named by takeRelieved since. */
+  readonly #refused = new Map<Tenant<S>, Set<string>>();
   /** Groups that ran out of room with tasks waiting, since takeStarved was last called. */
   #starved: Group<S>[] = [];
   /** Tenants with a ready group. */
@@ -84,7 +84,7 @@ export class FairQueue<S> {
     if (this.#queued.has(key)) return 'known';
     const tenant = this.#tenant(task.tenantId);
     if (!this.#fits(task, tenant)) {
-      this.#refused.add(tenant);
+      this.#refuse(tenant, task.runId);
       return 'full';
     }
     const lane = this.#lane(tenant, task);
@@ -187,16 +187,31 @@ export class FairQueue<S> {
     return groups.flatMap(({ members }) => [...members].map(({ session }) => session));
   }
 
-  /** Tenants that were refused a task and have room for at least half of their share again; each is named once. */
-  takeRelieved(): readonly string[] {
+  /**
+   * Runs that had a task refused, of tenants that have room for half of their share again: as many as fit that half. Each
+   * is named once; whoever is told hands in again what they must have out.
+   */
+  takeRelieved(): readonly RunKey[] {
     const { maxTasks, maxTasksPerTenant, maxBytes } = this.#limits;
     if (this.#refused.size === 0 || this.#queued.size > maxTasks / 2 || this.#bytes > maxBytes / 2) return [];
-    const relieved = [...this.#refused].filter(({ tasks }) => tasks <= maxTasksPerTenant / 2);
-    for (const tenant of relieved) {
+    const relieved: RunKey[] = [];
+    for (const [tenant, runIds] of this.#refused) {
+      if (tenant.tasks > maxTasksPerTenant / 2) continue;
+      for (const runId of [...runIds].slice(0, Math.ceil(maxTasksPerTenant / 2))) {
+        runIds.delete(runId);
+        relieved.push({ tenantId: tenant.tenantId, runId });
+      }
+      if (runIds.size > 0) continue;
       this.#refused.delete(tenant);
       this.#forgetIdle(tenant);
     }
-    return relieved.map(({ tenantId }) => tenantId);
+    return relieved;
+  }
+
+  #refuse(tenant: Tenant<S>, runId: string): void {
+    const runIds = this.#refused.get(tenant);
+    if (runIds === undefined) this.#refused.set(tenant, new Set([runId]));
+    else runIds.add(runId);
   }
 
   #fits({ input }: Task, tenant: Tenant<S>): boolean {

@@ -1,14 +1,8 @@
 /** What a worker says of an attempt, as the machine takes it. */
 import type { Payload } from '../../gen/ductor/v1/common.js';
 import type { TaskError, TaskResult } from '../../gen/ductor/v1/bridge.js';
-import {
-  MAX_ERROR_CODE_CHARS,
-  MAX_ERROR_MESSAGE_CHARS,
-  MAX_ERROR_STACK_CHARS,
-  MAX_NAME_CHARS,
-  MAX_VALUE_BYTES,
-} from '../limits.js';
-import type { AttemptOutcome } from '../ports.js';
+import { MAX_ERROR_CODE_CHARS, MAX_ERROR_MESSAGE_CHARS, MAX_ERROR_STACK_CHARS, MAX_NAME_CHARS } from '../limits.js';
+import { MAX_VALUE_BYTES, type AttemptOutcome } from '../ports.js';
 
 /** An outcome, and what was wrong with the result if it was not taken as it stood. */
 export interface TakenOutcome {

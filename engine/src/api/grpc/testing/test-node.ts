@@ -6,15 +6,16 @@ import { createCelCompiler } from '../../../expressions/index.js';
 import type { Database } from '../../../store/index.js';
 import { createLog } from '../../../telemetry/index.js';
 import { createTenancy, SCOPES, type Scope, type Tenancy } from '../../../tenancy/index.js';
-import { createCoordinator } from '../../../workflow/coordinator/create-coordinator.js';
-import { createWorkflowRegistry, type WorkflowRegistry } from '../../../workflow/registry/index.js';
 import {
+  createCoordinator,
+  createWorkflowRegistry,
   maintainRuns,
   postgresClusterStore,
   postgresInboxStore,
   postgresRunReader,
   postgresRunStore,
-} from '../../../workflow/store-postgres/index.js';
+  type WorkflowRegistry,
+} from '../../../workflow/index.js';
 import type { Coordinator } from '../ports.js';
 import { createGrpcServer, type GrpcServer } from '../server.js';
 

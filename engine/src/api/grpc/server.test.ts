@@ -1,0 +1,96 @@
+import { loadPackageDefinition, status, type ServiceError } from '@grpc/grpc-js';
+import { loadFileDescriptorSetFromBuffer } from '@grpc/proto-loader';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RunServiceService, TriggerRunRequest } from '../../gen/ductor/v1/run.js';
+import { FILE_DESCRIPTOR_SET_BASE64 } from '../../gen/descriptors.js';
+import { testDatabase } from '../../store/testing/index.js';
+import { call, rawCall, testClient, type TestClient } from './testing/test-client.js';
+import { startTestNode, type TestNode } from './testing/test-node.js';
+
+const database = testDatabase();
+let node: TestNode;
+let client: TestClient;
+
+beforeAll(async () => {
+  node = await startTestNode(database.db);
+  client = testClient(node.address, null);
+});
+afterAll(async () => {
+  client.close();
+  await node.stop();
+});
+
+/** Status of the whole node by the health service: 1 is SERVING, 2 NOT_SERVING. */
+async function health(): Promise<number | undefined> {
+  const { answers } = await rawCall(
+    client,
+    { path: '/grpc.health.v1.Health/Check', responseStream: false },
+    Buffer.alloc(0),
+  );
+  return answers[0]?.[1];
+}
+
+async function until(expected: number): Promise<void> {
+  for (let tries = 0; (await health()) !== expected; tries += 1) {
+    if (tries > 100) expect.fail(`health did not become ${expected}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+describe('without a key', () => {
+  it('the health is told: SERVING with shards, NOT_SERVING while draining', async () => {
+    await until(1);
+    node.server.drain();
+    await until(2);
+  });
+
+  it('reflection lists the services and gives their files', async () => {
+    const path = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo';
+    // ServerReflectionRequest { list_services = 7 }, { file_containing_symbol = 4 }
+    const list = await rawCall(client, { path, responseStream: true }, Buffer.from([0x3a, 0x01, 0x2a]));
+    const named = list.answers[0]?.toString('latin1') ?? '';
+    for (const service of ['WorkflowService', 'RunService', 'BridgeService'])
+      expect(named).toContain(`ductor.v1.${service}`);
+    const symbol = Buffer.from('ductor.v1.RunService', 'latin1');
+    const ask = Buffer.concat([Buffer.from([0x22, symbol.length]), symbol]);
+    const file = await rawCall(client, { path, responseStream: true }, ask);
+    expect(file.answers[0]?.toString('latin1')).toContain('TriggerRunRequest');
+  });
+
+  it('the descriptors load as a contract for clients without generated code', async () => {
+    const contract = loadPackageDefinition(
+      loadFileDescriptorSetFromBuffer(Buffer.from(FILE_DESCRIPTOR_SET_BASE64, 'base64'), { keepCase: true }),
+    );
+    expect(contract).toHaveProperty('ductor.v1.RunService.service.GetRun');
+  });
+
+  it('a method that does not exist is UNIMPLEMENTED', async () => {
+    const { error } = await rawCall(
+      client,
+      { path: '/ductor.v1.RunService/Nothing', responseStream: false },
+      Buffer.alloc(0),
+    );
+    expect(error?.code).toBe(status.UNIMPLEMENTED);
+  });
+});
+
+describe('bounds', () => {
+  it('a message beyond 4 MiB is refused', async () => {
+    const { apiKey } = await node.tenant('bounds');
+    const keyed = testClient(node.address, apiKey);
+    const request = TriggerRunRequest.fromPartial({
+      familySlug: 'x',
+      inputPayload: { data: Buffer.alloc(4 * 1024 * 1024) },
+    });
+    const error = await call(keyed, RunServiceService.triggerRun, request).catch((caught: ServiceError) => caught);
+    expect(error).toMatchObject({ code: status.RESOURCE_EXHAUSTED });
+    keyed.close();
+  });
+
+  it('an address that is taken is named', async () => {
+    const port = Number(node.address.split(':')[1]);
+    const other = await startTestNode(database.db);
+    await expect(other.server.bind('127.0.0.1', port)).rejects.toMatchObject({ code: 'address_unavailable' });
+    await other.stop();
+  });
+});
