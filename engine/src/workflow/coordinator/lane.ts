@@ -8,7 +8,7 @@
  * 3. Cells are served in the order in which they became dirty.
  * 4. No answer, task, abort or news leaves before the commit it belongs to is known to be written.
  */
-import { DuctorError } from '../../kernel/index.js';
+import { DuctorError, uuidV7 } from '../../kernel/index.js';
 import { untilDone } from './backoff.js';
 import { commitBatch, type CommitEnvironment, type Verdict } from './commit-batch.js';
 import { noEffects, perform, type Effects } from './effects.js';
@@ -34,7 +34,8 @@ export class Lane {
   constructor(readonly world: World) {
     const { clock, random, options, hooks, runs, nodeId } = world;
     const maxBytes = options.maxBatchBytes;
-    this.#tickEnvironment = { clock, random, maxInputs: options.maxTickInputs, maxBytes };
+    const newId = (): string => uuidV7(clock.nowUs(), random);
+    this.#tickEnvironment = { clock, random, newId, maxInputs: options.maxTickInputs, maxBytes };
     this.#commitEnvironment = {
       nodeId,
       runs,

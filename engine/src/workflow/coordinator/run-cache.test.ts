@@ -17,7 +17,7 @@ function loaded(cache: RunCache, bytes: number): RunCell {
 }
 
 describe('the cache of runs', () => {
-  it('counts bytes and evicts the least recently used', () => {
+  it('counts bytes and evicts what was not used lately', () => {
     const cache = new RunCache(20_000);
     const cells = [1, 2, 3, 4].map(() => loaded(cache, 4_000));
     const [first, second] = cells;

@@ -1,5 +1,6 @@
 /**
- * The runs in memory, least recently used first, bounded by bytes.
+ * The runs in memory, bounded by bytes. Evicts by second chance: one look in turn at each run; one that was used since
+ * the last look stays until the next. (Moving every used run to the end of the map would cost two map writes a tick.)
  *
  * Invariants:
  * 1. `bytes` is the sum of cell.bytes of all cells.
@@ -56,14 +57,13 @@ export class RunCache {
     return this.#cells.get(cell.key) === cell;
   }
 
-  /** Counts the cell's state anew and marks it as just used. */
+  /** Counts the cell's state anew and marks it as used. */
   used(cell: RunCell): void {
     if (!this.holds(cell)) return;
     const bytes = cell.state === null ? CELL_BYTES : CELL_BYTES + stateBytes(cell.state);
     this.#bytes += bytes - cell.bytes;
     cell.bytes = bytes;
-    this.#cells.delete(cell.key);
-    this.#cells.set(cell.key, cell);
+    cell.isRecent = true;
   }
 
   drop(cell: RunCell): void {
@@ -72,24 +72,26 @@ export class RunCache {
     this.#bytes -= cell.bytes;
   }
 
-  /** Evicts idle runs, least recently used first, until the bound holds. Returns how many went. */
+  /** Evicts idle runs that were not used lately until the bound holds. Returns how many went. */
   shrink(): number {
     let looked = 0;
     let evicted = 0;
     for (const cell of this.#cells.values()) {
       if (this.#bytes <= this.maxBytes || looked >= LOOK_AT_MOST) break;
       looked += 1;
-      if (isIdle(cell)) {
+      if (isIdle(cell) && !cell.isRecent) {
         this.drop(cell);
         evicted += 1;
       } else {
-        this.used(cell);
+        cell.isRecent = false;
+        this.#cells.delete(cell.key);
+        this.#cells.set(cell.key, cell);
       }
     }
     return evicted;
   }
 
-  /** All cells, least recently used first; a copy. */
+  /** All cells; a copy. */
   all(): readonly RunCell[] {
     return [...this.#cells.values()];
   }

@@ -59,6 +59,8 @@ export interface RunCell extends RunKey {
   snapshotBytes: number;
   /** What the cache counts for it. */
   bytes: number;
+  /** It was used since the cache last looked for something to evict. */
+  isRecent: boolean;
 }
 
 /** Name of a run among all tenants. */
@@ -86,6 +88,7 @@ export function coldCell(run: RunKey): RunCell {
     journalBytes: 0,
     snapshotBytes: 0,
     bytes: 0,
+    isRecent: true,
   };
 }
 

@@ -37,7 +37,9 @@ export function settleDown(world: World, cell: RunCell, state: RunState): void {
 
 /** Answers whoever waits for these inputs. */
 function answer(world: World, tick: Tick, effects: Effects): void {
-  for (const [index, pending] of tick.inputs.entries()) {
+  for (let index = 0; index < tick.inputs.length; index += 1) {
+    const pending = tick.inputs[index];
+    if (pending === undefined) break;
     const { input, settled } = pending;
     if (pending.inboxId !== null) world.released(pending.inboxId);
     if (input.kind === 'result') {
@@ -57,11 +59,12 @@ function command(world: World, tick: Tick, state: RunState, effects: Effects): v
     cell.needsReconcile ||= tick.commands.length > 0;
     return;
   }
-  for (const { kind, path, attempt, ...rest } of tick.commands) {
-    if (kind === 'abort' && 'reason' in rest) {
-      effects.aborts.push({ tenantId: cell.tenantId, runId: cell.runId, path, attempt, reason: rest.reason });
+  for (const order of tick.commands) {
+    if (order.kind === 'abort') {
+      const { path, attempt, reason } = order;
+      effects.aborts.push({ tenantId: cell.tenantId, runId: cell.runId, path, attempt, reason });
     } else if (cell.plan !== null) {
-      const task = taskOf(cell.plan, state, path);
+      const task = taskOf(cell.plan, state, order.path);
       if (task !== undefined) effects.tasks.push(task);
     }
   }

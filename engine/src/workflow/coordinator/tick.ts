@@ -9,7 +9,6 @@
  */
 import { createHash } from 'node:crypto';
 import type { Clock, Random } from '../../kernel/index.js';
-import { uuidV7 } from '../../kernel/index.js';
 import type { Advance, Command, Disposition, MachineContext, RunInput } from '../machine/inputs.js';
 import type { Plan } from '../machine/plan.js';
 import type { RunState } from '../machine/state.js';
@@ -47,6 +46,7 @@ export type ParkCode = 'machine_error' | 'poison_commit';
 export interface TickEnvironment {
   readonly clock: Clock;
   readonly random: Random;
+  readonly newId: () => string;
   readonly maxInputs: number;
   readonly maxBytes: number;
 }
@@ -57,8 +57,7 @@ const NONE: readonly number[] = [];
 const ROW_BYTES = 64;
 
 function contextOf(env: TickEnvironment): MachineContext {
-  const nowUs = env.clock.nowUs() - env.clock.errorUs();
-  return { nowUs, seed: env.random.uint32(), newId: () => uuidV7(nowUs, env.random) };
+  return { nowUs: env.clock.nowUs() - env.clock.errorUs(), seed: env.random.uint32(), newId: env.newId };
 }
 
 function inputBytes(input: RunInput): number {
