@@ -10,7 +10,7 @@ const KINDS: readonly (readonly [string, ErrorKind])[] = Object.entries(ERROR_CA
 
 /** The HTTP statuses that say the same as each gRPC status. */
 const HTTP_OF: Readonly<Record<GrpcStatusName, readonly number[]>> = {
-  INVALID_ARGUMENT: [400, 413],
+  INVALID_ARGUMENT: [400, 413, 415],
   UNAUTHENTICATED: [401],
   PERMISSION_DENIED: [403],
   NOT_FOUND: [404],
@@ -21,7 +21,7 @@ const HTTP_OF: Readonly<Record<GrpcStatusName, readonly number[]>> = {
   UNAVAILABLE: [503],
   DEADLINE_EXCEEDED: [504],
   CANCELLED: [499],
-  UNIMPLEMENTED: [501],
+  UNIMPLEMENTED: [405, 501],
   INTERNAL: [500],
 };
 

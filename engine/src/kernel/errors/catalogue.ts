@@ -148,6 +148,20 @@ export const ERROR_CATALOGUE = {
     meaning: 'A bounded queue or rate is full.',
     remedy: 'Retry after the hinted time.',
   },
+  message_too_large: {
+    grpc: 'INVALID_ARGUMENT',
+    http: 413,
+    retryable: false,
+    meaning: 'The request is larger than 4 MiB.',
+    remedy: 'Send less: store large values elsewhere and pass references, or split the batch.',
+  },
+  method_not_allowed: {
+    grpc: 'UNIMPLEMENTED',
+    http: 405,
+    retryable: false,
+    meaning: 'The path exists, but not for this HTTP method.',
+    remedy: 'Use one of the methods that the header allow names.',
+  },
   node_fenced: {
     grpc: 'UNAVAILABLE',
     http: 503,
@@ -176,6 +190,13 @@ export const ERROR_CATALOGUE = {
     meaning: 'The key lacks the scope this method needs.',
     remedy: 'Use a key with the scope named in the message.',
   },
+  route_not_found: {
+    grpc: 'NOT_FOUND',
+    http: 404,
+    retryable: false,
+    meaning: 'Nothing is served at this path.',
+    remedy: 'See /docs or /openapi.json of the engine for its paths.',
+  },
   run_closed: {
     grpc: 'FAILED_PRECONDITION',
     http: 412,
@@ -196,6 +217,13 @@ export const ERROR_CATALOGUE = {
     retryable: false,
     meaning: 'This engine does not have that feature.',
     remedy: 'See the documentation for what this version supports.',
+  },
+  unsupported_media_type: {
+    grpc: 'INVALID_ARGUMENT',
+    http: 415,
+    retryable: false,
+    meaning: 'The body is in a format or encoding that this path does not read.',
+    remedy: 'Send JSON with the header "content-type: application/json".',
   },
   value_too_large: {
     grpc: 'INVALID_ARGUMENT',
