@@ -4,10 +4,11 @@
  *
  * The load is W1: runs of three callback steps with small values, so four ticks and one header a run. Ticks are made by
  * the real machine and encoded before the clock starts; measured is commit() alone, one batch after the other on one
- * lane. A batch is a steady mix: a quarter of its ticks starts runs, a quarter closes some.
+ * lane. A batch is a steady mix: a quarter of its ticks starts runs, a quarter closes some. Beside each line stands what
+ * 16 sessions reach in the same minute with one row a commit: carry the ratio to other machines, not the figures.
  */
 import { systemClock, systemRandom, uuidV7, type Clock } from '../engine/src/kernel/index.js';
-import { openDatabase, type Database } from '../engine/src/store/index.js';
+import { openDatabase, prepared, type Database } from '../engine/src/store/index.js';
 import { createTestDatabase } from '../engine/src/store/testing/index.js';
 import type { RunHeader, TickWrite } from '../engine/src/workflow/coordinator/ports.js';
 import { encodeEntries } from '../engine/src/workflow/journal/index.js';
@@ -98,12 +99,28 @@ async function number(db: Database, sql: string): Promise<number> {
   return Number((await db.query<{ n: unknown }>(`select (${sql})::float8 as n`)).rows[0]?.n);
 }
 
+const RAW = prepared('raw_commit', 'insert into raw_commit (body) values ($1)');
+
 /** Bytes of the tables of runs and their journal, indexes included. */
 const STORED = `select sum(pg_total_relation_size(c.oid)) from pg_class c join pg_namespace n on n.oid = c.relnamespace
   where n.nspname = 'ductor' and c.relkind = 'r' and (c.relname = 'runs' or c.relname like 'run\\_journal%')`;
 
 function quantile(sorted: readonly number[], share: number): string {
   return (sorted[Math.floor((sorted.length - 1) * share)] ?? 0).toFixed(2);
+}
+
+/** Commits of one row by 16 sessions, per second, over one second. */
+async function rawCommits(url: string): Promise<number> {
+  const db = openDatabase({ url, applicationName: 'ductor raw', maxConnections: 16 });
+  await db.query('create table raw_commit (id bigint generated always as identity primary key, body text)');
+  const endMs = clock.monotonicMs() + 1_000;
+  let count = 0;
+  const session = async (): Promise<void> => {
+    for (; clock.monotonicMs() < endMs; count += 1) await db.query(RAW, ['x'.repeat(80)]);
+  };
+  await Promise.all(Array.from({ length: 16 }, session));
+  await db.close();
+  return count;
 }
 
 async function bench(runs: number, batchSize: number): Promise<void> {
@@ -136,10 +153,12 @@ async function bench(runs: number, batchSize: number): Promise<void> {
   for (const table of ['runs', 'run_journal']) await db.query(`vacuum full ductor.${table}`);
   const full = await number(db, STORED);
   times.sort((a, b) => a - b);
+  const raw = await rawCommits(created.url);
+  const perSecond = (ticks / spentMs) * 1000;
   console.log(
     [
       `batch ${String(batchSize).padStart(4)}`,
-      `${Math.round((ticks / spentMs) * 1000)} ticks/s`,
+      `${Math.round(perSecond)} ticks/s (${(perSecond / raw).toFixed(2)} of ${raw} raw commits/s)`,
       `commit p50 ${quantile(times, 0.5)} p99 ${quantile(times, 0.99)} ms`,
       `node cpu ${((user + system) / ticks).toFixed(1)} us/tick`,
       `WAL ${Math.round(wal / count)} B/run`,

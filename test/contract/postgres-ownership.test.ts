@@ -98,3 +98,32 @@ describe('the liveness session', () => {
     await db.close();
   });
 });
+
+describe('a server that has just started', () => {
+  it('has lost all sessions, which proves nothing of nodes elsewhere', async () => {
+    const young = await postgresWorld(3_600_000);
+    const register = async (address: string): Promise<ContractNode> => {
+      const process = await young.open();
+      const nodeId = kit.id();
+      await process.cluster.register({ nodeId, address, leaseMs: LEASE_MS });
+      return { ...process, nodeId };
+    };
+    const [dead, other, again] = [await register('here:1'), await register('there:1'), await register('here:1')];
+    await dead.cluster.claim(dead.nodeId, [1]);
+    await dead.kill();
+    const sees = async (by: ContractNode): Promise<boolean | undefined> =>
+      (await by.cluster.heartbeat(by.nodeId, LEASE_MS)).nodes.find((node) => node.nodeId === dead.nodeId)?.sessionOpen;
+    // The one at the same address knows; for the other the same node may still be coming back.
+    expect(
+      await eventually(
+        young,
+        () => sees(again),
+        (isOpen) => isOpen === false,
+      ),
+    ).toBe(false);
+    expect(await sees(other)).toBe(true);
+    expect(await other.cluster.takeOver(other.nodeId, dead.nodeId, [1])).toEqual([]);
+    expect(await again.cluster.takeOver(again.nodeId, dead.nodeId, [1])).toEqual([1]);
+    await young.close();
+  });
+});

@@ -2,4 +2,4 @@
 import { describeRunStoreContract } from '../../engine/src/workflow/testing/run-store-contract.js';
 import { postgresWorld } from '../support/postgres-world.js';
 
-describeRunStoreContract('postgres', postgresWorld);
+describeRunStoreContract('postgres', () => postgresWorld());

@@ -23,8 +23,13 @@ export interface PostgresWorld extends ContractWorld {
   open(): Promise<PostgresProcess>;
 }
 
-/** Makes a world. */
-export async function postgresWorld(): Promise<PostgresWorld> {
+/**
+ * Makes a world.
+ *
+ * @param restartGraceMs for so long after its start the server's lost sessions prove nothing; default 0: the tests' own
+ * server has just started
+ */
+export async function postgresWorld(restartGraceMs = 0): Promise<PostgresWorld> {
   const created = await createTestDatabase();
   const databaseClock = await replaceDatabaseClock(created.db);
   const closing: (() => Promise<void>)[] = [];
@@ -40,7 +45,7 @@ export async function postgresWorld(): Promise<PostgresWorld> {
     });
     const clock = systemClock();
     const runs = postgresRunStore({ db: throughProxy, clock });
-    const cluster = postgresClusterStore({ db, clock, liveness: { restartGraceMs: 0 } });
+    const cluster = postgresClusterStore({ db, clock, liveness: { restartGraceMs } });
     let isOpen = true;
     const kill = async (): Promise<void> => {
       if (!isOpen) return;

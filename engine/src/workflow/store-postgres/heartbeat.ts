@@ -19,6 +19,7 @@ interface ViewRow extends Row {
   readonly nodes: readonly NodeJson[] | null;
   readonly unowned: readonly number[] | null;
   readonly inbox_shards: readonly number[] | null;
+  readonly next_lease_end_us: number | null;
 }
 
 /**
@@ -36,7 +37,7 @@ export function heartbeatStatement(rule: LivenessRule): Prepared {
 ), node as materialized (
   select n.node_id, min(n.address) as address,
     bool_and(not n.fenced and (${IS_LEASED} or n.node_id in (select node_id from renewed))) as live,
-    bool_and(${isSessionOpen(rule)}) as session_open
+    bool_and(${isSessionOpen(rule, '$1::uuid')}) as session_open
   from ductor.engine_node n group by n.node_id
 )
 select ductor.now_us() as now_us,
@@ -47,7 +48,9 @@ select ductor.now_us() as now_us,
   (select array_agg(o.shard order by o.shard) from ductor.shard_owner o
     where not exists (select 1 from node n where n.node_id = o.node_id)) as unowned,
   (select array_agg(o.shard order by o.shard) from ductor.shard_owner o
-    where o.node_id = $1::uuid and exists (select 1 from ductor.run_inbox i where i.shard = o.shard)) as inbox_shards`,
+    where o.node_id = $1::uuid and exists (select 1 from ductor.run_inbox i where i.shard = o.shard)) as inbox_shards,
+  (select min(n.lease_until) from ductor.engine_node n
+    where n.node_id <> $1::uuid and not n.fenced and ${IS_LEASED}) as next_lease_end_us`,
   );
 }
 
@@ -66,5 +69,6 @@ export async function heartbeat(
     nodes: row.nodes ?? [],
     unowned: row.unowned ?? [],
     inboxShards: row.inbox_shards ?? [],
+    nextLeaseEndUs: row.next_lease_end_us,
   };
 }

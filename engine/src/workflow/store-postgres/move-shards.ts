@@ -30,11 +30,11 @@ async function holdForUpdate(tx: Queryable, nodeId: string): Promise<boolean> {
 }
 
 /** Whether the node is dead: fenced, its lease over, or its session gone. Asked in a statement after the lock. */
-async function isDead(tx: Queryable, nodeId: string, rule: LivenessRule): Promise<boolean> {
+async function isDead(tx: Queryable, nodeId: string, takerId: string, rule: LivenessRule): Promise<boolean> {
   const { rows } = await tx.query<Row & { dead: boolean | null }>(
-    `with ${SESSION_KEYS} select bool_or(n.fenced or not ${IS_LEASED} or not ${isSessionOpen(rule)}) as dead
+    `with ${SESSION_KEYS} select bool_or(n.fenced or not ${IS_LEASED} or not ${isSessionOpen(rule, '$2::uuid')}) as dead
       from ductor.engine_node n where n.node_id = $1`,
-    [nodeId],
+    [nodeId, takerId],
   );
   return rows[0]?.dead === true;
 }
@@ -92,7 +92,7 @@ export async function takeOverShards(
   if (isTakerFirst && !(await holdUnfenced(tx, takerId))) return [];
   if (!(await holdForUpdate(tx, deadNodeId))) return [];
   if (!isTakerFirst && !(await holdUnfenced(tx, takerId))) return [];
-  if (!(await isDead(tx, deadNodeId, rule))) return [];
+  if (!(await isDead(tx, deadNodeId, takerId, rule))) return [];
   await tx.query('update ductor.engine_node set fenced = true where node_id = $1', [deadNodeId]);
   const moved = await moveShards(tx, deadNodeId, takerId, shards);
   await tx.query(

@@ -24,9 +24,17 @@ export const SESSION_KEYS = `session as materialized (
 /** Condition: the node's lease has not run out. */
 export const IS_LEASED = 'n.lease_until > ductor.now_us()';
 
-/** Condition: the node's session is open, or may be coming back. Both graces are inserted as numbers. */
-export function isSessionOpen({ sessionGraceMs, restartGraceMs }: LivenessRule): string {
+/**
+ * Condition: the node's session is open, or may be coming back. The graces do not hold for a node that had the address
+ * of the one that looks: where that one listens now, the other does not any more. So an engine that was killed and
+ * started again goes on at once, even when its database went down with it.
+ *
+ * @param rule the graces; inserted as numbers
+ * @param looker parameter with the id of the node that looks
+ */
+export function isSessionOpen({ sessionGraceMs, restartGraceMs }: LivenessRule, looker: string): string {
   return `(n.session_key in (select key from session)
-    or n.renewed_at > ductor.now_us() - ${Number(sessionGraceMs)} * 1000::bigint
-    or ductor.ductor_now() < pg_postmaster_start_time() + ${Number(restartGraceMs)} * interval '1 millisecond')`;
+    or n.address is distinct from (select min(own.address) from ductor.engine_node own where own.node_id = ${looker})
+    and (n.renewed_at > ductor.now_us() - ${Number(sessionGraceMs)} * 1000::bigint
+      or ductor.ductor_now() < pg_postmaster_start_time() + ${Number(restartGraceMs)} * interval '1 millisecond'))`;
 }

@@ -70,6 +70,17 @@ function leases(kit: ContractKit): void {
     expect(await seen(other, node)).toMatchObject({ live: true, sessionOpen: true });
   });
 
+  it('tells when the next lease of another node ends', async () => {
+    const node = await kit.node([1]);
+    expect((await beat(node)).nextLeaseEndUs).toBeNull();
+    const other = await kit.node();
+    const { nowUs, nextLeaseEndUs } = await beat(other);
+    expect(nextLeaseEndUs).toBeGreaterThan(nowUs);
+    expect(nextLeaseEndUs).toBeLessThanOrEqual(nowUs + LEASE_MS * 1_000);
+    await kit.world.advance(LEASE_MS + 1);
+    expect((await beat(other)).nextLeaseEndUs).toBeNull();
+  });
+
   it('ends a lease that is not', async () => {
     const [node, other] = [await kit.node([1]), await kit.node()];
     await kit.world.advance(LEASE_MS + 1);
@@ -209,6 +220,19 @@ function killedNodes(kit: ContractKit): void {
     );
     expect(moved).toEqual([1]);
     expect(await shardsSeen(other, other)).toEqual([1]);
+  });
+
+  it('waits for nothing when a killed process is started again at its address', async () => {
+    const node = await kit.node([1], 'same.test:1');
+    await node.kill();
+    const again = await kit.node([], 'same.test:1');
+    const isClosed = await eventually(
+      kit.world,
+      async () => (await seen(again, node))?.sessionOpen === false,
+      (answer) => answer,
+    );
+    expect(isClosed).toBe(true);
+    expect(await again.cluster.takeOver(again.nodeId, node.nodeId, [1])).toEqual([1]);
   });
 
   it('does nothing for a taker that is gone, nor to a node that is', async () => {

@@ -54,8 +54,8 @@ const START_US = 1_800_000_000_000_000;
 /** What the tests of a describe block share. Its parts may be used inside tests. */
 export interface ContractKit {
   readonly world: ContractWorld;
-  /** A registered node; with these shards, if given. */
-  node(shards?: readonly number[]): Promise<ContractNode>;
+  /** A registered node; with these shards and this address, if given. */
+  node(shards?: readonly number[], address?: string): Promise<ContractNode>;
   /** A new id. */
   id(shard?: number): string;
   /** A new run of the tenant (default: one of its own). */
@@ -100,11 +100,11 @@ export function contractKit(makeWorld: MakeWorld, scope: 'test' | 'block' = 'tes
     get world() {
       return get();
     },
-    async node(shards) {
+    async node(shards, address) {
       const process = await get().open();
       processes.push(process);
       const nodeId = id();
-      await process.cluster.register({ nodeId, address: `${nodeId}.test:7233`, leaseMs: LEASE_MS });
+      await process.cluster.register({ nodeId, address: address ?? `${nodeId}.test:7233`, leaseMs: LEASE_MS });
       if (shards !== undefined) await process.cluster.claim(nodeId, shards);
       return { ...process, nodeId };
     },
