@@ -2,10 +2,10 @@
  * What the run store reaches: `DATABASE_URL=… npx tsx bench/run-store.ts`. Without DATABASE_URL it starts the embedded
  * PostgreSQL. It makes a database of its own and drops it.
  *
- * The load is W1: runs of three callback steps with small values, so four ticks and one header a run. Ticks are made by
- * the real machine and encoded before the clock starts; measured is commit() alone, one batch after the other on one
- * lane. A batch is a steady mix: a quarter of its ticks starts runs, a quarter closes some. Beside each line stands what
- * 16 sessions reach in the same minute with one row a commit: carry the ratio to other machines, not the figures.
+ * The load is W1: runs of three callback steps with small values, so four ticks and one header a run. Ticks are made
+ * by the real machine and encoded before the clock starts; measured is commit() alone, one batch after the other on
+ * one lane. A batch is a steady mix: a quarter of its ticks starts runs, a quarter closes some. Beside each line stands
+ * what 16 sessions reach in the same minute with one row a commit: carry the ratio to other machines, not the figures.
  */
 import { systemClock, systemRandom, uuidV7, type Clock } from '../engine/src/kernel/index.js';
 import { openDatabase, prepared, type Database } from '../engine/src/store/index.js';
