@@ -1,4 +1,8 @@
-/** How many tasks a second the fair queue moves: one tenant or a hundred, 64 in flight. Run: npx tsx bench/bridge/fair-queue.ts */
+/**
+ * How many tasks a second the fair queue moves: one tenant or a hundred, 64 in flight.
+ *
+ * Run: npx tsx bench/bridge/fair-queue.ts
+ */
 import { FairQueue, type Consumer } from '../../engine/src/bridge/queue/fair-queue.js';
 import type { Task } from '../../engine/src/bridge/ports.js';
 import { runId, task, tenantId } from '../../engine/src/bridge/testing/tasks.js';

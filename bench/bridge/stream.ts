@@ -1,7 +1,7 @@
 /**
- * Tasks a second over one worker stream: the real bridge and guard behind a real port, a worker in a process of its own,
- * so many tasks in flight. The coordinator is a stand-in that answers each result in the next turn and hands out the next
- * task: the figure is the bridge's alone.
+ * Tasks a second over one worker stream: the real bridge and guard behind a real port, a worker in a process of its
+ * own, so many tasks in flight. The coordinator is a stand-in that answers each result in the next turn and hands out
+ * the next task: the figure is the bridge's alone.
  *
  * Run: npx tsx bench/bridge/stream.ts [in flight, default 64] [seconds, default 5]
  */

@@ -22,7 +22,7 @@ export interface BridgeCoordinator extends Pick<
   Coordinator,
   'settle' | 'sent' | 'workerConnected' | 'workerGone' | 'liveAddresses'
 > {
-  /** Tasks of these runs were refused for want of room, and there is room now: whatever must be out is dispatched again. */
+  /** Tasks of these runs were refused for want of room; there is room now: what must be out is dispatched again. */
   recheck?(runs: readonly RunKey[]): void;
 }
 

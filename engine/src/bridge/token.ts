@@ -3,8 +3,8 @@
  *
  *   nonce (8 bytes) | first 16 bytes of HMAC-SHA256(key, tenant, run, path, attempt, nonce)
  *
- * Every node of the cluster makes and checks the same tokens; they name no epoch, so that a takeover does not refuse the
- * results of what runs. The fields are written with their lengths: no two attempts give the same message.
+ * Every node of the cluster makes and checks the same tokens; they name no epoch, so that a takeover does not refuse
+ * the results of what runs. The fields are written with their lengths: no two attempts give the same message.
  */
 import { equalBytes, hmacSha256, type ClusterSecret, type Random } from '../kernel/index.js';
 import type { AttemptRef } from './ports.js';

@@ -27,7 +27,7 @@ export interface GuardOptions {
 const RECHECK_MS = 2_000;
 const MAX_METADATA_BYTES = 16 * 1024;
 
-/** The only value of a key of the metadata; undefined when it is absent. Throws unauthenticated when there are several. */
+/** The only value of a key of the metadata; undefined when absent. Throws unauthenticated when there are several. */
 function single(metadata: CallMetadata, key: string): string | undefined {
   const values = metadata.get(key);
   if (values.length > 1) throw new DuctorError('unauthenticated', `the metadata has ${values.length} values of ${key}`);

@@ -30,18 +30,20 @@ async function health(): Promise<number | undefined> {
   return answers[0]?.[1];
 }
 
-async function until(expected: number): Promise<void> {
+/** Waits until the health is as expected; gives it back. */
+async function until(expected: number): Promise<number> {
   for (let tries = 0; (await health()) !== expected; tries += 1) {
     if (tries > 100) expect.fail(`health did not become ${expected}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
+  return expected;
 }
 
 describe('without a key', () => {
   it('the health is told: SERVING with shards, NOT_SERVING while draining', async () => {
-    await until(1);
+    expect(await until(1)).toBe(1);
     node.server.drain();
-    await until(2);
+    expect(await until(2)).toBe(2);
   });
 
   it('reflection lists the services and gives their files', async () => {

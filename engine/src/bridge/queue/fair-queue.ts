@@ -2,8 +2,8 @@
  * Tasks that wait for workers, in memory, and who gets which next. Pure: no time, no I/O.
  *
  *   tenant -+- lanes:  tasks of one (queue, workflow, handler, version), first in first out
- *           +- groups: sessions that can do exactly the same; a group is ready when one of its sessions has room and one
- *                      of its lanes has a task
+ *           +- groups: sessions that can do exactly the same; a group is ready when one of its sessions has room and
+ *                      one of its lanes has a task
  *
  * `take` goes round the tenants that have a ready group by deficit round robin (Shreedhar and Varghese, 1995: each
  * visit adds a quantum, a task costs 1 and 1 more for every 4 KiB of input), within a tenant round its ready groups,
@@ -15,8 +15,8 @@
  * 2. A task goes only to a session of its tenant that accepts its queue, workflow, handler and version.
  * 3. A session is given a task only while its room is positive; each task given takes one from it.
  * 4. Neither the whole nor a tenant ever holds more than the limits; what does not fit is refused.
- * 5. A call costs the same however much waits: a new lane asks each group of its tenant once, a new group each lane, and
- *    only removeShards looks at every task.
+ * 5. A call costs the same however much waits: a new lane asks each group of its tenant once, a new group each lane,
+ *    and only removeShards looks at every task.
  */
 import { shardOf } from '../../kernel/index.js';
 import { attemptKey } from '../attempt-key.js';
@@ -188,8 +188,8 @@ export class FairQueue<S> {
   }
 
   /**
-   * Runs that had a task refused, of tenants that have room for half of their share again: as many as fit that half. Each
-   * is named once; whoever is told hands in again what they must have out.
+   * Runs that had a task refused, of tenants that have room for half of their share again: as many as fit that half.
+   * Each is named once; whoever is told hands in again what they must have out.
    */
   takeRelieved(): readonly RunKey[] {
     const { maxTasks, maxTasksPerTenant, maxBytes } = this.#limits;

@@ -10,7 +10,7 @@
  *
  * Invariants:
  * 1. `workerConnected` comes before `sent` of a worker; `workerGone` when its last session ended.
- * 2. What a worker is said to hold is what it named, and what was sent by its open sessions and has perhaps not arrived.
+ * 2. What a worker is said to hold is what it named, and what its open sessions sent, which has perhaps not arrived.
  */
 import type { Clock } from '../../kernel/index.js';
 import { attemptKey } from '../attempt-key.js';
@@ -25,6 +25,7 @@ export class Crew {
   readonly #clock: Clock;
   readonly #coordinator: () => BridgeCoordinator;
   readonly #workers = new Map<string, Worker>();
+  readonly #workerOf = new Map<Session, Worker>();
   readonly #out = new AttemptsOut<Session, Worker>();
 
   /** @param coordinator who is told; asked for at each use, because it is built after the bridge */
@@ -55,13 +56,14 @@ export class Crew {
     worker.forgetting = null;
     for (const older of worker.sessions) older.suspect();
     worker.sessions.add(session);
-    session.worker = worker;
+    this.#workerOf.set(session, worker);
   }
 
   /** A session of a worker ended. */
   leave(session: Session): void {
-    const { worker } = session;
-    if (worker === null) return;
+    const worker = this.#workerOf.get(session);
+    if (worker === undefined) return;
+    this.#workerOf.delete(session);
     worker.sessions.delete(session);
     const lost = this.#out.detach(worker, session);
     const [other] = worker.sessions;
@@ -76,8 +78,8 @@ export class Crew {
 
   /** A worker says what it holds. */
   takeInventory(session: Session, holds: readonly AttemptRef[]): void {
-    const { worker } = session;
-    if (worker === null) return;
+    const worker = this.#workerOf.get(session);
+    if (worker === undefined) return;
     const named = new Map(holds.map((ref) => [attemptKey(ref), ref]));
     for (const out of this.#out.of(worker)) {
       const key = attemptKey(out.ref);
@@ -105,8 +107,8 @@ export class Crew {
 
   /** These attempts were written to the session. */
   sent(session: Session, refs: readonly AttemptRef[]): void {
-    const { worker } = session;
-    if (worker === null) return;
+    const worker = this.#workerOf.get(session);
+    if (worker === undefined) return;
     for (const ref of refs) this.#out.set(ref, worker, session);
     this.#coordinator().sent(worker.name, refs);
   }

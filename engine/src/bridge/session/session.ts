@@ -34,7 +34,6 @@ import { outcomeFromWire } from '../wire/outcome-from-wire.js';
 import { taskToWire } from '../wire/task-to-wire.js';
 import { Outbox } from './outbox.js';
 import type { Registrations } from './register.js';
-import type { Worker } from './worker.js';
 import type { WorkStream, WorkStreamEvents } from './work-stream.js';
 
 /** What a session needs from the hub it belongs to. */
@@ -69,9 +68,8 @@ const ACK_STATES: Readonly<Record<ResultAck, AckState>> = {
 /** While a full stream has so many acks waiting, it is not read. */
 const MAX_BACKLOG = 10_000;
 
-/** A stream and its state. Given its worker and its place by the host. */
+/** A stream and its state. Given its place in the queue by the host. */
 export class Session implements WorkStreamEvents {
-  worker: Worker | null = null;
   consumer: Consumer<Session> | null = null;
   readonly outbox = new Outbox();
   #state: State = 'greeting';

@@ -2,7 +2,7 @@
 import { checkJson, DuctorError, type Problem } from '../../kernel/index.js';
 import type { Json } from '../ports.js';
 
-/** Whether all objects of the value are plain; a field named __proto__ would have become the prototype of its object. */
+/** Whether an object in it has another prototype: that is what a field named __proto__ became. */
 function hasForeignPrototype(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (Array.isArray(value)) return value.some(hasForeignPrototype);

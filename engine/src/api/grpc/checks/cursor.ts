@@ -1,4 +1,4 @@
-/** Cursors: where a list goes on, opaque to callers. They hold a position and no right: the tenant comes from the key. */
+/** Cursors: where a list goes on, opaque to callers. They hold a position, no right: the tenant is the key's. */
 import { DuctorError } from '../../../kernel/index.js';
 
 /** A cursor of these parts; none may hold a comma. */

@@ -6,7 +6,7 @@ const HALF_PAIR = /\p{Surrogate}/u;
 export const MAX_IDENTIFIER_CHARS = 128;
 /** Items of a page when the request does not say. */
 const DEFAULT_PAGE_SIZE = 50;
-export const MAX_PAGE_SIZE = 200;
+const MAX_PAGE_SIZE = 200;
 export const MAX_CURSOR_CHARS = 256;
 
 /** What was found, short enough to send back and well formed. */

@@ -1,6 +1,6 @@
 /**
- * AwaitRuns: the caller names runs, each is answered once, when it has ended; one that is named again after its answer is
- * answered again. Answers of one turn go as one message.
+ * AwaitRuns: the caller names runs, each is answered once, when it has ended; one that is named again after its answer
+ * is answered again. Answers of one turn go as one message.
  */
 import { DuctorError, isUuid, type Clock } from '../../../kernel/index.js';
 import { RunState, type AwaitRunsRequest, type AwaitRunsResponse, type RunResult } from '../../../gen/ductor/v1/run.js';

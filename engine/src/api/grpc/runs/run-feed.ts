@@ -76,8 +76,8 @@ export class RunFeed {
   }
 
   /**
-   * Waits for the end of a run. Calls back once: at once when it ended on this node moments ago, with null when there is
-   * no such run. Returns how to stop waiting.
+   * Waits for the end of a run. Calls back once: at once when it ended on this node moments ago, with null when there
+   * is no such run. Returns how to stop waiting.
    *
    * @param isKnown the run was started here just now: it exists, and its end will be told here
    */

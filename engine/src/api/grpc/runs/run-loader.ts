@@ -3,7 +3,7 @@
  *
  * Invariant: what is answered was read after it was asked for, so that a caller sees what it did before.
  */
-import type { Clock } from '../../../kernel/index.js';
+import { impossible, type Clock } from '../../../kernel/index.js';
 import { loadRun, type RunKey, type RunReader, type RunState, type StoredRun } from '../ports.js';
 
 /** A run, or undefined when the tenant has none of this id. Throws database_unavailable, internal. */
@@ -27,9 +27,7 @@ export async function stateOf(reader: Pick<RunReader, 'history'>, stored: Stored
     page = await reader.history(stored, page.at(-1)?.seq ?? 0, 1_000);
   }
   const whole = loadRun({ ...stored, snapshot: null, rows });
-  // Without a snapshot there is nothing that could be unreadable.
-  if (whole === null) throw new TypeError('a run without a snapshot has no unreadable snapshot');
-  return whole;
+  return whole ?? impossible('unreadable-without-snapshot', `run ${stored.runId} has no snapshot and cannot be read`);
 }
 
 /** A loader on this reader. */

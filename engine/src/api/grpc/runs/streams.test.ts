@@ -178,7 +178,7 @@ describe('TriggerRuns', () => {
     ]);
     expect(data[2]?.problems.map(({ path }) => path)).toEqual(['family_slug']);
     const results = await awaitAll(at(0), [data[0]?.runId ?? '', data[3]?.runId ?? '']);
-    expect([...results.values()].map(outputOf).sort()).toEqual([1, 2]);
+    expect(new Set([...results.values()].map(outputOf))).toEqual(new Set([1, 2]));
   });
 
   it('knows an idempotency key: the same input answers the first run, another one is refused', async () => {

@@ -1,4 +1,4 @@
-/** WatchRun: the run now, and again whenever it has changed, until it is closed. A slow reader skips what is between. */
+/** WatchRun: the run now, and again whenever it has changed, until it is closed. A slow reader skips states. */
 import { DuctorError } from '../../../kernel/index.js';
 import type { WatchRunRequest, WatchRunResponse } from '../../../gen/ductor/v1/run.js';
 import type { Answers, AnswerEvents, ServerStream } from '../call.js';

@@ -47,6 +47,7 @@ export async function startTestNode(db: Database, options: TestNodeOptions = {})
   const random = systemRandom();
   const secret = clusterSecret('a secret for tests, 32 bytes long');
   const logged: string[] = [];
+  const log = createLog({ write: (line) => void logged.push(line) });
   const newId = (): string => uuidV7(clock.nowUs(), random);
   const nodeId = newId();
   const bus = options.bus ?? memoryBus(clock);
@@ -54,48 +55,23 @@ export async function startTestNode(db: Database, options: TestNodeOptions = {})
   const registry = createWorkflowRegistry({ db, cel: createCelCompiler(), newId });
   const runs = postgresRunStore({ db, clock });
   const cluster = postgresClusterStore({ db, clock });
-  const bridge = new Bridge({
-    nodeId,
-    clock,
-    tokens: taskTokens(secret, random),
-    register: (tenantId, definition) => registry.register(tenantId, definition),
-  });
-  await maintainRuns(db);
+  const bridge = new Bridge({ nodeId, clock, tokens: taskTokens(secret, random), register: registry.register });
+  const shared = { clock, random, bus, plans: registry.planSource };
   const coordinator = createCoordinator({
+    ...shared,
+    ...{ runs, cluster, inbox: postgresInboxStore(db), invoker: bridge },
     node: { nodeId, address: '127.0.0.1:1' },
-    clock,
-    random,
-    runs,
-    inbox: postgresInboxStore(db),
-    cluster,
-    plans: registry.planSource,
-    invoker: bridge,
-    bus,
   });
   bridge.attach(coordinator);
   const server = createGrpcServer({
-    tenancy,
-    catalog: registry,
-    plans: registry.planSource,
-    coordinator,
-    reader: postgresRunReader(db),
-    bridge,
-    bus,
-    clock,
-    random,
-    log: createLog({ write: (line) => void logged.push(line) }),
+    ...shared,
+    ...{ tenancy, coordinator, bridge, log, catalog: registry, reader: postgresRunReader(db) },
   });
+  await maintainRuns(db);
   const port = await server.bind('127.0.0.1', 0);
   await coordinator.run();
-  const address = `127.0.0.1:${port}`;
   return {
-    tenancy,
-    registry,
-    coordinator,
-    bridge,
-    server,
-    address,
-    logged,
+    ...{ tenancy, registry, coordinator, bridge, server, logged, address: `127.0.0.1:${port}` },
     async tenant(slug, scopes = SCOPES) {
       const tenantId = await tenancy.ensureTenant(slug);
       const { apiKey } = await tenancy.createKey({ tenantId, name: slug, scopes });
@@ -107,8 +83,7 @@ export async function startTestNode(db: Database, options: TestNodeOptions = {})
       await coordinator.stop();
       bridge.close();
       await server.close();
-      await runs.close();
-      await cluster.close();
+      await Promise.all([runs.close(), cluster.close()]);
     },
   };
 }
