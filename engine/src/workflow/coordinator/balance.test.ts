@@ -15,7 +15,7 @@ function node(nodeId: string, shards: readonly number[], change: Partial<Cluster
 function viewOf(nodes: readonly ClusterNode[]): ClusterView {
   const owned = new Set(nodes.flatMap((each) => each.shards));
   const unowned = Array.from({ length: SHARD_COUNT }, (_, shard) => shard).filter((shard) => !owned.has(shard));
-  return { nowUs: 0, fenced: false, nodes, unowned, inboxShards: [] };
+  return { nowUs: 0, fenced: false, nodes, unowned, inboxShards: [], nextLeaseEndUs: null };
 }
 
 /** Shards from `first`, so many. */

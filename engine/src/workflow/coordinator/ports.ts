@@ -153,6 +153,8 @@ export interface ClusterView {
   readonly unowned: readonly number[];
   /** Shards of this node with waiting inbox messages. */
   readonly inboxShards: readonly number[];
+  /** When the lease of another live node runs out first, database time; null: there is no other. */
+  readonly nextLeaseEndUs: number | null;
 }
 
 /** Membership, leases and shard ownership (docs: engine fencing). All times are the database's. */

@@ -1,5 +1,5 @@
 /**
- * Everything at once, by a seed: lost answers, killed, hanging and new nodes, workers that crash and reconnect, cancels.
+ * Everything at once, by a seed: lost answers, killed, hanging and new nodes, workers that crash and come back, cancels.
  * Then it is quiet, and every run has to end. What an acknowledgement promised has to stand in the journal.
  */
 import { describe, expect, it } from 'vitest';
@@ -263,7 +263,7 @@ describe('a storm', () => {
       const name = `${nameOf(ref)}/${ref.path}/${ref.attempt}`;
       if (ack === 'recorded' && !outcomes.has(name)) expect.unreachable(`${name} was acknowledged and is not recorded`);
     }
-    expect(storm.started.length).toBeGreaterThan(50);
+    expect(storm.started.length).toBeGreaterThan(30);
     // Every result is answered in the end, and nothing of an ended run is left in memory.
     for (let round = 0; round < 100; round += 1) {
       storm.work();
