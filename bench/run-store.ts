@@ -1,6 +1,6 @@
 /**
  * What the run store reaches: `DATABASE_URL=… npx tsx bench/run-store.ts`. Without DATABASE_URL it starts the embedded
- * PostgreSQL. It makes a database of its own and drops it.
+ * PostgreSQL. It makes databases of its own and drops them.
  *
  * The load is W1: runs of three callback steps with small values, so four ticks and one header a run. Ticks are made
  * by the real machine and encoded before the clock starts; measured is commit() alone, one batch after the other on
@@ -9,7 +9,9 @@
  */
 import { systemClock, systemRandom, uuidV7, type Clock } from '../engine/src/kernel/index.js';
 import { openDatabase, prepared, type Database } from '../engine/src/store/index.js';
+import { dropRunDatabases } from '../engine/src/store/testing/drop-run-databases.js';
 import { createTestDatabase } from '../engine/src/store/testing/index.js';
+import { testServer } from '../engine/src/store/testing/test-server.js';
 import type { RunHeader, TickWrite } from '../engine/src/workflow/coordinator/ports.js';
 import { encodeEntries } from '../engine/src/workflow/journal/index.js';
 import {
@@ -173,7 +175,9 @@ async function bench(runs: number, batchSize: number): Promise<void> {
 
 const sizes = ticksOf(clock).map((tick) => tick.entries.length);
 console.log(`entries of the four rows: ${sizes.join(' + ')} bytes`);
-if (process.env['DATABASE_URL'] !== undefined) process.env['DUCTOR_TEST_DATABASE_URL'] = process.env['DATABASE_URL'];
+const url = process.env['DATABASE_URL'];
+if (url !== undefined) process.env['DUCTOR_TEST_DATABASE_URL'] = url;
 await bench(2_000, 4);
 await bench(20_000, 64);
 await bench(40_000, 512);
+if (url !== undefined) await dropRunDatabases(url, (await testServer()).prefix);
