@@ -1,5 +1,5 @@
 /**
- * Everything at once, by a seed: lost answers, killed, hanging and new nodes, workers that crash and come back, cancels.
+ * Everything at once, by a seed: lost answers, nodes that die, hang and come, workers that crash and return, cancels.
  * Then it is quiet, and every run has to end. What an acknowledgement promised has to stand in the journal.
  */
 import { describe, expect, it } from 'vitest';

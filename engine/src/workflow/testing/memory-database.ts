@@ -190,7 +190,10 @@ export class MemoryDatabase {
     const waiting = new Set([...this.inbox.values()].map((message) => shardOf(message.runId)));
     const inboxShards = [...waiting].filter((shard) => own.has(shard)).sort((a, b) => a - b);
     const unowned = [...this.#owners.keys()].filter((shard) => !this.nodes.has(this.#owners[shard] ?? ''));
-    return { nowUs, fenced: isFenced, nodes, unowned, inboxShards };
+    const others = [...this.nodes.values()].filter((node) => node.nodeId !== nodeId && !node.isFenced);
+    const leaseEnds = others.map((node) => node.leaseUntilUs).filter((endUs) => endUs > nowUs);
+    const nextLeaseEndUs = leaseEnds.length === 0 ? null : Math.min(...leaseEnds);
+    return { nowUs, fenced: isFenced, nodes, unowned, inboxShards, nextLeaseEndUs };
   }
 
   claim(nodeId: string, shards: readonly number[]): readonly number[] {
