@@ -6,7 +6,7 @@ import type { DemoLead } from './leads.js';
 const accepted = z.object({ run: z.string(), existing: z.boolean() });
 const LIMIT_MS = 30_000;
 /** Pause before a lead is posted again, ms. */
-const PAUSE_MS = 250;
+const PAUSE_MS = 500;
 
 /** A lead the app has taken. */
 export interface Delivery {
