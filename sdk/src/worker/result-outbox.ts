@@ -1,12 +1,12 @@
 /**
- * Results that the engine has not acknowledged. A result stays here until then, and goes out again on any stream
- * after the
- * one that carried it is lost.
+ * Results that the engine has not acknowledged. A result stays here until then. It goes out again after the stream that
+ * carried it is lost, and on another stream when its acknowledgement is late: a node that stands still keeps its
+ * connections, and others have taken its runs over.
  *
- * States of a result: WAITING (for a stream) -> SENT (on a stream) -> gone (acknowledged); SENT -> WAITING (stream
- * lost).
+ * States of a result: WAITING (for a stream) -> SENT (on a stream) -> gone (acknowledged); SENT -> WAITING (stream lost,
+ * or acknowledgement late).
  * Invariants
- *   R1 a result leaves only by its acknowledgement.
+ *   R1 a result leaves only by its acknowledgement, on whichever stream.
  *   R2 an attempt has at most one result here.
  */
 import type { TaskResult } from '../gen/ductor/v1/bridge.js';
@@ -18,8 +18,10 @@ interface Pending<S> {
   readonly result: Result;
   /** The stream its task came on: that node most likely owns the run. */
   readonly origin: S;
-  sentOn: S | undefined;
-  resultId: bigint;
+  /** Numbers under which it is out, and on which streams; the last one was sent last. */
+  readonly sent: { readonly resultId: bigint; readonly stream: S }[];
+  /** When it was sent last, ms. */
+  sentAtMs: number;
 }
 
 /** Names an attempt among all that a worker holds. */
@@ -50,7 +52,7 @@ export class ResultOutbox<S> {
   /** Keeps a result; it waits to be taken. */
   add(result: Result, origin: S): void {
     const key = attemptKey(result);
-    this.#pending.set(key, { result, origin, sentOn: undefined, resultId: 0n });
+    this.#pending.set(key, { result, origin, sent: [], sentAtMs: 0 });
     this.#waiting.add(key);
   }
 
@@ -58,28 +60,31 @@ export class ResultOutbox<S> {
   renew(key: string, token: Buffer, origin: S): void {
     const pending = this.#pending.get(key);
     if (pending === undefined) return;
-    this.#byId.delete(pending.resultId);
-    this.#pending.set(key, { result: { ...pending.result, token }, origin, sentOn: undefined, resultId: 0n });
+    for (const { resultId } of pending.sent) this.#byId.delete(resultId);
+    this.#pending.set(key, { result: { ...pending.result, token }, origin, sent: [], sentAtMs: 0 });
     this.#waiting.add(key);
   }
 
   /**
    * Everything that waits and has a stream to go on, marked as sent.
    *
-   * @param carrierOf the stream for a result whose task came on `origin`; undefined: none is ready
+   * @param carrierOf the stream for a result whose task came on `origin` and whose acknowledgement is late on `late`
+   *   (undefined: it is out on none); undefined: none is ready
+   * @param nowMs the time, ms
    */
-  take(carrierOf: (origin: S) => S | undefined): Map<S, TaskResult[]> {
+  take(carrierOf: (origin: S, late: S | undefined) => S | undefined, nowMs: number): Map<S, TaskResult[]> {
     const out = new Map<S, TaskResult[]>();
     for (const key of this.#waiting) {
       const pending = this.#pending.get(key);
-      const stream = pending === undefined ? undefined : carrierOf(pending.origin);
+      const stream = pending === undefined ? undefined : carrierOf(pending.origin, pending.sent.at(-1)?.stream);
       if (pending === undefined || stream === undefined) continue;
-      pending.sentOn = stream;
-      pending.resultId = this.#nextId++;
-      this.#byId.set(pending.resultId, key);
+      const resultId = this.#nextId++;
+      pending.sent.push({ resultId, stream });
+      pending.sentAtMs = nowMs;
+      this.#byId.set(resultId, key);
       this.#waiting.delete(key);
       const results = out.get(stream) ?? [];
-      results.push({ ...pending.result, resultId: pending.resultId });
+      results.push({ ...pending.result, resultId });
       out.set(stream, results);
     }
     return out;
@@ -89,19 +94,34 @@ export class ResultOutbox<S> {
   acknowledge(resultId: bigint): Result | undefined {
     const key = this.#byId.get(resultId);
     if (key === undefined) return undefined;
-    this.#byId.delete(resultId);
     const pending = this.#pending.get(key);
+    for (const each of pending?.sent ?? []) this.#byId.delete(each.resultId);
     this.#pending.delete(key);
+    this.#waiting.delete(key);
     return pending?.result;
   }
 
   /** A stream was lost: what it carried unacknowledged waits again. */
   lost(stream: S): void {
-    for (const [key, pending] of this.#pending) {
-      if (pending.sentOn !== stream) continue;
-      this.#byId.delete(pending.resultId);
-      pending.sentOn = undefined;
-      this.#waiting.add(key);
+    for (const [key, { sent }] of this.#pending) {
+      const carried = sent.filter((each) => each.stream === stream);
+      if (carried.length === 0) continue;
+      for (const { resultId } of carried) this.#byId.delete(resultId);
+      sent.splice(0, sent.length, ...sent.filter((each) => each.stream !== stream));
+      if (sent.length === 0) this.#waiting.add(key);
+    }
+  }
+
+  /**
+   * Lets results go out once more whose acknowledgement is late. What is out already may still be acknowledged. The wait
+   * doubles with each time, so that a slow database is not asked to do everything several times.
+   *
+   * @param nowMs the time, ms
+   * @param lateMs how long an acknowledgement may take the first time
+   */
+  hurry(nowMs: number, lateMs: number): void {
+    for (const [key, { sent, sentAtMs }] of this.#pending) {
+      if (sent.length > 0 && nowMs - sentAtMs >= lateMs * 2 ** (sent.length - 1)) this.#waiting.add(key);
     }
   }
 

@@ -26,6 +26,9 @@ import { TaskRunner } from './task-runner.js';
 
 const SDK_VERSION = '0.1.0';
 const UNACKNOWLEDGED_PER_SLOT = 4;
+/** An acknowledgement takes milliseconds; one that is so late is not waited for when another node can be asked. */
+const LATE_MS = 2_000;
+const LOOK_FOR_LATE_MS = 500;
 
 /** What createWorker takes beside the connection. */
 export interface WorkerOptions extends ConnectionOptions {
@@ -89,6 +92,7 @@ class WorkerProcess implements Worker {
   readonly #ready = deferred();
   readonly #stopped = deferred();
   #keepAlive: SystemTimer | undefined;
+  #lateCheck: SystemTimer | undefined;
   #state: 'RUNNING' | 'DRAINING' | 'STOPPED' = 'RUNNING';
   #flushing = false;
   readonly #onSignal = (): void => void this.stop();
@@ -125,6 +129,7 @@ class WorkerProcess implements Worker {
       process.once('SIGINT', this.#onSignal);
     }
     for (const address of this.#connection.addresses) this.#open(address);
+    this.#lookForLate();
   }
 
   async stop(): Promise<void> {
@@ -274,6 +279,21 @@ class WorkerProcess implements Worker {
     return [...this.#streams.values()].find((stream) => stream.ready);
   }
 
+  /** Every now and then: results whose acknowledgement is late go out once more, by another node. */
+  #lookForLate(): void {
+    this.#lateCheck = this.#system.after(LOOK_FOR_LATE_MS, () => {
+      const ready = [...this.#streams.values()].filter((stream) => stream.ready);
+      if (ready.length > 1) this.#outbox.hurry(this.#system.now(), LATE_MS);
+      this.#flush();
+      if (this.#state !== 'STOPPED') this.#lookForLate();
+    });
+  }
+
+  #carrier(origin: NodeStream, late: NodeStream | undefined): NodeStream | undefined {
+    if (late === undefined) return origin.ready ? origin : this.#anyReady();
+    return [...this.#streams.values()].find((stream) => stream.ready && stream !== late);
+  }
+
   #flushLater(): void {
     if (this.#flushing) return;
     this.#flushing = true;
@@ -291,7 +311,7 @@ class WorkerProcess implements Worker {
       messages.set(stream, known);
       return known;
     };
-    const results = this.#outbox.take((origin) => (origin.ready ? origin : this.#anyReady()));
+    const results = this.#outbox.take((origin, late) => this.#carrier(origin, late), this.#system.now());
     for (const [stream, sent] of results) to(stream).results = sent;
     if (this.#state === 'RUNNING' && this.#outbox.size < UNACKNOWLEDGED_PER_SLOT * this.#slots) {
       for (const move of this.#credits.settle()) {
@@ -314,6 +334,7 @@ class WorkerProcess implements Worker {
     process.removeListener('SIGTERM', this.#onSignal);
     process.removeListener('SIGINT', this.#onSignal);
     this.#keepAlive?.cancel();
+    this.#lateCheck?.cancel();
     this.#stopped.resolve();
   }
 }
