@@ -5,7 +5,7 @@ import { DuctorError } from '../../kernel/index.js';
 import { completed, drive, failed, start, statuses } from '../testing/drive.js';
 import { edge, planOf, type StepSpec } from '../testing/plan-builder.js';
 import { CASES } from '../testing/random-plan.js';
-import type { Plan, PlanEdge, RunState } from './index.js';
+import type { Plan, PlanEdge, RunInput, RunState } from './index.js';
 
 /** A graph with a verdict per step: how it ends, should it be started. */
 interface Graph {
@@ -14,6 +14,8 @@ interface Graph {
   /** Truth of each edge's condition, by the edge. */
   readonly truth: ReadonlyMap<PlanEdge, boolean>;
   readonly order: number;
+  /** In which rounds it is parked. */
+  readonly parks: readonly boolean[];
 }
 
 const edgeDraws = fc.record({
@@ -30,8 +32,9 @@ const graphs: fc.Arbitrary<Graph> = fc
     inline: fc.array(fc.boolean(), { minLength: 10, maxLength: 10 }),
     draws: fc.array(edgeDraws, { maxLength: 20, size: 'max' }),
     order: fc.nat(),
+    parks: fc.array(fc.constantFrom(false, false, true), { minLength: 1, maxLength: 8 }),
   })
-  .map(({ ends, inline, draws, order }) => {
+  .map(({ ends, inline, draws, order, parks }) => {
     const count = ends.length;
     const truth = new Map<PlanEdge, boolean>();
     for (const { from, to, type, truth: holds, isConditional } of count > 1 ? draws : []) {
@@ -44,7 +47,7 @@ const graphs: fc.Arbitrary<Graph> = fc
       `s${index}`,
       inline[index] === true ? dataflow(end) : { type: 'CALLBACK', retry: { maxAttempts: 1 } },
     ]);
-    return { plan: planOf({ steps: Object.fromEntries(steps), edges: [...truth.keys()] }), ends, truth, order };
+    return { plan: planOf({ steps: Object.fromEntries(steps), edges: [...truth.keys()] }), ends, truth, order, parks };
   });
 
 function dataflow(end: 'COMPLETED' | 'FAILED'): StepSpec {
@@ -80,11 +83,23 @@ function evaluate({ plan, ends, truth }: Graph): Verdict {
   return { status, unhandled: unhandled.map(({ ref }) => ref) };
 }
 
-/** Runs it, answering the open attempts in an order drawn. */
-function execute({ plan, ends, order }: Graph): RunState {
+const PARK: RunInput = { kind: 'park', code: 'poison_commit', message: 'drawn' };
+
+/** Runs it, answering the open attempts in an order drawn; parked now and then, which must make no difference. */
+function execute({ plan, ends, order, parks }: Graph): RunState {
   const run = drive(plan);
-  run.give(start());
-  for (let pick = order; run.state.steps.active > 0; pick = Math.floor(pick / 3)) {
+  run.give(start(), ...(parks[0] === true ? [PARK] : []));
+  for (
+    let pick = order, round = 1;
+    run.state.closedAtUs === null && round < 200;
+    pick = Math.floor(pick / 3), round += 1
+  ) {
+    if (run.state.steps.active === 0) {
+      run.give({ kind: 'resume' });
+      continue;
+    }
+    const turn = parks[round % parks.length] === true ? PARK : { kind: 'resume' as const };
+    run.give(turn);
     const open = [...run.state.steps.values()].filter(({ status }) => status === 'SCHEDULED');
     const path = open[pick % open.length]?.path ?? '';
     run.give(ends[Number(path.slice(1))] === 'FAILED' ? failed(path) : completed(path));

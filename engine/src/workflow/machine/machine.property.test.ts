@@ -338,7 +338,8 @@ describe('M10 cancellation reaches every running step', () => {
     check((plan, sequence) => {
       const run = play(plan, sequence, giveAll);
       const wasClosed = isClosed(run.state);
-      run.give({ kind: 'resume' }, CANCEL);
+      // A cancel ends parking; only a run that was being cancelled when it was parked needs the resume.
+      run.give(run.state.cancel === null ? CANCEL : { kind: 'resume' });
       for (let round = 0; round < plan.steps.length && !isClosed(run.state); round += 1) {
         run.nowUs = Math.max(run.nowUs, wakeAtUs(run.state) ?? 0);
         run.give({ kind: 'wake' });

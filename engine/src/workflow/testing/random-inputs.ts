@@ -103,6 +103,6 @@ const draws: fc.Arbitrary<Draw> = fc.oneof(
 
 /** Sequences of actions. */
 export const acts: fc.Arbitrary<readonly Act[]> = fc.array(
-  fc.record({ dtMs: fc.constantFrom(0, 1, 40, 1000, 6000, -500), input: draws }),
+  fc.record({ dtMs: fc.constantFrom(0, 0.001, 0.03, 1, 40, 1000, 6000, -500), input: draws }),
   { minLength: 1, maxLength: 40, size: 'max' },
 );
