@@ -225,3 +225,10 @@ describe('metadata', () => {
     expect(codeOf(await rawCall(client, get.method, get.request(own), large))).toBe('invalid_argument');
   });
 });
+
+describe('the log', () => {
+  it('holds no key, and nothing at all of refusals', () => {
+    expect(node.logged.join('')).not.toMatch(/dk_[0-9A-Za-z]{8}/);
+    expect(node.logged).toEqual([]);
+  });
+});
