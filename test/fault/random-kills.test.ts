@@ -27,7 +27,7 @@ const IN_FLIGHT_MIN = 50;
 const ENGINES = 2;
 const WORKERS = 3;
 const CAPACITY = 30;
-const BODY_MS = 800;
+const BODY_MS = 700;
 
 const test = testDatabase();
 cleanUpProcesses();
