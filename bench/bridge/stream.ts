@@ -49,6 +49,7 @@ bridge.attach({
   sent: () => undefined,
   workerConnected: () => bridge.dispatch(Array.from({ length: IN_FLIGHT }, nextTask)),
   workerGone: () => undefined,
+    recheck: () => undefined,
   liveAddresses: () => [],
 });
 

@@ -215,7 +215,7 @@ export class Bridge implements Invoker {
     if (this.#queue.hasWork) this.#scheduleTurn();
     const relieved = this.#queue.takeRelieved();
     if (relieved.length === 0) return;
-    this.#coordinator?.recheck?.(relieved);
+    this.#coordinator?.recheck(relieved);
     // More may be waiting to be named, and what was named may turn out to need nothing.
     this.#scheduleTurn();
   }

@@ -1,5 +1,5 @@
 /** What the bridge needs from the rooms below it, and the types it shares with them. */
-import type { Coordinator, Definition, RunKey } from '../workflow/index.js';
+import type { Coordinator, Definition } from '../workflow/index.js';
 
 export {
   MAX_VALUE_BYTES,
@@ -18,13 +18,10 @@ export {
 } from '../workflow/index.js';
 
 /** The part of the coordinator that the bridge talks to. */
-export interface BridgeCoordinator extends Pick<
+export type BridgeCoordinator = Pick<
   Coordinator,
-  'settle' | 'sent' | 'workerConnected' | 'workerGone' | 'liveAddresses'
-> {
-  /** Tasks of these runs were refused for want of room; there is room now: what must be out is dispatched again. */
-  recheck?(runs: readonly RunKey[]): void;
-}
+  'settle' | 'sent' | 'workerConnected' | 'workerGone' | 'recheck' | 'liveAddresses'
+>;
 
 /** What became of a registration. */
 export interface Registered {

@@ -136,6 +136,10 @@ class NodeCoordinator implements Coordinator {
     });
   }
 
+  recheck(runs: readonly RunKey[]): void {
+    for (const run of runs) this.#incarnation?.recheck(run);
+  }
+
   onChange(listener: (change: RunChange) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
