@@ -34,6 +34,8 @@ export async function runDev(options: DevOptions): Promise<void> {
 async function serveUntilSignal({ settings, readyFile }: DevOptions, dataDir: string, url: string): Promise<void> {
   const log = createLog({ level: settings.DUCTOR_LOG_LEVEL === 'info' ? 'warn' : settings.DUCTOR_LOG_LEVEL });
   const engine = await startEngine({ url, settings, secret: clusterSecret(keptSecret(dataDir, settings)), log });
+  // Listened to before anybody is told that the engine is ready: a script may stop it the moment it reads so.
+  const ended = untilSignal(engine, log);
   const keyFile = join(dataDir, 'api-key');
   const { tenantId, apiKey } = await engine.tenancy.ensureDevelopmentTenant(readKept(keyFile));
   writeKept(keyFile, apiKey);
@@ -42,7 +44,7 @@ async function serveUntilSignal({ settings, readyFile }: DevOptions, dataDir: st
   }
   const readyMs = systemClock().monotonicMs();
   process.stdout.write(nextSteps({ address: engine.address, apiKey, dataDir, readyMs }));
-  await untilSignal(engine, log);
+  await ended;
 }
 
 async function startEmbedded(dataDir: string): Promise<EmbeddedPostgres> {

@@ -20,9 +20,11 @@ export async function runStart(options: {
   const [current = '', previous] = secrets.split(',');
   const log = createLog({ level: settings.DUCTOR_LOG_LEVEL });
   const engine = await startEngine({ url, settings, secret: clusterSecret(current, previous), log });
+  // Listened to before anybody is told that the engine is ready: a script may stop it the moment it reads so.
+  const ended = untilSignal(engine, log);
   log.info({ address: engine.address }, 'engine ready');
   if (readyFile !== undefined) writeKept(readyFile, JSON.stringify({ address: engine.address }));
-  await untilSignal(engine, log);
+  await ended;
 }
 
 function missing(name: string, remedy: string): DuctorError {
