@@ -1,0 +1,160 @@
+/** A simulated engine process: the real coordinator on simulated ports. */
+import { DuctorError, uuidV7, type Clock } from '../../../engine/src/kernel/index.js';
+import type { Coordinator, RunChange } from '../../../engine/src/workflow/coordinator/coordinator.js';
+import { createCoordinator } from '../../../engine/src/workflow/coordinator/create-coordinator.js';
+import type { CoordinatorHooks } from '../../../engine/src/workflow/coordinator/hooks.js';
+import type { CoordinatorOptions } from '../../../engine/src/workflow/coordinator/options.js';
+import type {
+  Bus,
+  ClusterStore,
+  InboxStore,
+  Invoker,
+  PlanSource,
+  RunStore,
+} from '../../../engine/src/workflow/coordinator/ports.js';
+import type { AnswerCheck } from '../checks/answer-check.js';
+import type { OrderCheck } from '../checks/order-check.js';
+import type { Truth } from '../checks/truth.js';
+import { Actor } from '../core/actor.js';
+import { Choices } from '../core/choices.js';
+import type { Sim } from '../core/sim.js';
+import type { SimBus } from '../ports/bus.js';
+import { simClock, type SimClock } from '../ports/clock.js';
+import { SimInvoker } from '../ports/invoker.js';
+import { Line } from '../ports/line.js';
+import type { Server, Writer } from '../ports/server.js';
+import { simClusterStore, simInboxStore, simPlanSource, simRunStore } from '../ports/stores.js';
+
+/** The ports of an engine, as a planted bug may wrap them. */
+export interface EnginePorts {
+  readonly clock: Clock;
+  readonly runs: RunStore;
+  readonly inbox: InboxStore;
+  readonly cluster: ClusterStore;
+  readonly plans: PlanSource;
+  readonly invoker: Invoker;
+  readonly bus: Bus;
+}
+
+/** What a planted bug may look at. */
+export interface BugWorld {
+  readonly sim: Sim;
+  readonly server: Server;
+  readonly truth: Truth;
+}
+
+/** A bug that is planted by wrapping ports; production code has no part in it. */
+export interface PlantedBug {
+  readonly name: string;
+  readonly what: string;
+  /** Between the coordinator and its ports. */
+  readonly ports?: (ports: EnginePorts, world: BugWorld) => EnginePorts;
+  /** Between the coordinator and those who call it. */
+  readonly coordinator?: (coordinator: Coordinator, world: BugWorld) => Coordinator;
+}
+
+/** What all engines of a world have in common. */
+export interface EngineWorld extends BugWorld {
+  readonly bus: SimBus;
+  readonly answers: AnswerCheck;
+  readonly orders: OrderCheck;
+  readonly options: Partial<CoordinatorOptions>;
+  readonly isSkewed: boolean;
+  readonly bug: PlantedBug | null;
+}
+
+/** Log lines at level error that are no fault of the engine. */
+const EXPECTED_ERRORS: ReadonlySet<string> = new Set(['run parked']);
+
+/** An engine process. */
+export class Engine implements Writer {
+  readonly actor: Actor;
+  readonly nodeIds = new Set<string>();
+  readonly invoker: SimInvoker;
+  readonly coordinator: Coordinator;
+  readonly clock: SimClock;
+  isZombie = false;
+  /** It was told to stop. */
+  isStopping = false;
+
+  constructor(
+    name: string,
+    readonly address: string,
+    readonly world: EngineWorld,
+  ) {
+    const { sim, server, answers, orders } = world;
+    this.actor = new Actor(name);
+    this.clock = simClock(sim, this.actor, world.isSkewed);
+    this.invoker = new SimInvoker(sim, this.actor, (ref, ack) => answers.result(ref, ack));
+    const line = new Line(sim, server, this);
+    const plain: EnginePorts = {
+      clock: this.clock,
+      runs: simRunStore(sim, line),
+      inbox: simInboxStore(line),
+      cluster: simClusterStore(sim, line, this),
+      plans: simPlanSource(line, world.truth),
+      invoker: orders.watch(this.invoker, this),
+      bus: world.bus.of(this.actor),
+    };
+    const ports = world.bug?.ports?.(plain, world) ?? plain;
+    const { random } = new Choices(sim.choices.random.uint32());
+    const coordinator = createCoordinator({
+      node: { nodeId: uuidV7(sim.nowUs, random), address },
+      random,
+      ...ports,
+      options: world.options,
+      hooks: this.#hooks(),
+    });
+    this.coordinator = world.bug?.coordinator?.(coordinator, world) ?? coordinator;
+    this.invoker.coordinator = this.coordinator;
+    coordinator.onChange((change) => this.#changed(change));
+    sim.scheduler.after(sim.choices.int(0, 50_000), this.actor, 'comes up', () => void coordinator.run());
+  }
+
+  /** Whether it can be asked: up, and not told to stop. */
+  get isServing(): boolean {
+    return this.actor.isAlive && !this.isStopping;
+  }
+
+  /** The process is gone. */
+  crash(isSilent: boolean): void {
+    const { sim, server, bus } = this.world;
+    this.actor.die();
+    bus.forget(this.actor);
+    for (const stream of this.invoker.streams) stream.cut(1_000, isSilent ? 6_000_000 : 50_000);
+    if (isSilent) return;
+    sim.scheduler.after(sim.choices.int(500, 200_000), null, `sessions of ${this.actor.name} close`, () => {
+      for (const nodeId of this.nodeIds) server.db.closeSession(nodeId);
+    });
+  }
+
+  /** SIGTERM. `done` is called when it has stopped. */
+  stop(done: () => void): void {
+    this.isStopping = true;
+    const { sim, truth } = this.world;
+    if (truth.open().length > 0) sim.marks.reach('stop_drained');
+    void this.coordinator.stop().then(() => {
+      this.actor.deferred.push(done);
+      return undefined;
+    });
+  }
+
+  #changed(change: RunChange): void {
+    this.world.answers.change(change);
+  }
+
+  #hooks(): Partial<CoordinatorHooks> {
+    const { sim } = this.world;
+    return {
+      log: (level, message, facts) => {
+        const error = facts['error'];
+        const why =
+          error instanceof DuctorError ? `${error.code} ${error.message}` : error instanceof Error ? error.message : '';
+        if (level !== 'debug') sim.note(`${level}: ${message} ${why}`, this.actor.name);
+        if (level === 'error' && !EXPECTED_ERRORS.has(message)) {
+          sim.violate(`${this.actor.name} logs: ${message} ${why}`);
+        }
+      },
+    };
+  }
+}

@@ -1,0 +1,166 @@
+/**
+ * Looks at every row at the moment it is committed, by a fold of its own that no engine touches.
+ *
+ * - a run's rows are gapless, and a closed run gets none (M4)
+ * - each row folds onto what is there by the table of transitions (M3)
+ * - each attempt has at most one outcome (M5), and it is one that its worker produced
+ * - nothing that waits for time happens before database time has come (M6)
+ * - the header and the snapshot say what the fold says, so what the engine kept in memory was the fold
+ */
+import { shardOf } from '../../../engine/src/kernel/index.js';
+import type { RunHeader, TickWrite } from '../../../engine/src/workflow/coordinator/ports.js';
+import { decodeEntries, decodeSnapshot } from '../../../engine/src/workflow/journal/index.js';
+import {
+  emptyRun,
+  fold,
+  headerChanged,
+  headerOf,
+  type AttemptOutcome,
+  type Entry,
+  type RunState,
+} from '../../../engine/src/workflow/machine/index.js';
+import { plainState } from '../../../engine/src/workflow/testing/plain-state.js';
+import type { Sim } from '../core/sim.js';
+import { attemptName, runName } from './names.js';
+import { isEarly, noteDue } from './time-check.js';
+import type { TrueRun, Truth } from './truth.js';
+
+/** Entries that record the outcome of an attempt. */
+const OUTCOMES: ReadonlySet<string> = new Set(['step_completed', 'attempt_failed', 'step_failed', 'step_cancelled']);
+/** Failures that no worker reports. */
+const OWN_CODES: ReadonlySet<string> = new Set(['timeout', 'worker_lost', 'cancelled_by_worker', 'value_too_large']);
+
+function isSameHeader(a: RunHeader, b: RunHeader): boolean {
+  return (
+    a.shard === b.shard &&
+    a.status === b.status &&
+    a.active === b.active &&
+    a.wakeAtUs === b.wakeAtUs &&
+    a.startedAtUs === b.startedAtUs &&
+    a.closedAtUs === b.closedAtUs &&
+    a.version === b.version &&
+    a.familySlug === b.familySlug
+  );
+}
+
+function wasProduced(entry: Entry, produced: readonly AttemptOutcome[]): boolean {
+  switch (entry.kind) {
+    case 'step_completed':
+      return produced.some(
+        (outcome) => outcome.kind === 'completed' && Buffer.compare(outcome.output.data, entry.output.data) === 0,
+      );
+    case 'attempt_failed':
+    case 'step_failed': {
+      const { code } = entry.error;
+      if (code === 'cancelled_by_worker') return produced.some((outcome) => outcome.kind === 'cancelled');
+      if (OWN_CODES.has(code)) return true;
+      return produced.some((outcome) => outcome.kind === 'failed' && outcome.code === code);
+    }
+    default:
+      return true;
+  }
+}
+
+/** The checks of rows. */
+export class JournalCheck {
+  constructor(
+    readonly sim: Sim,
+    readonly truth: Truth,
+  ) {}
+
+  /** A row was appended. */
+  appended(write: TickWrite): void {
+    const name = runName(write);
+    const run = this.truth.runs.get(name) ?? { state: emptyRun(write), outcomes: new Map<string, string>() };
+    const where = `row ${write.seq} of run ${write.runId}`;
+    if (write.seq !== run.state.seq + 1) this.sim.violate(`${where} comes after row ${run.state.seq}`);
+    if (run.state.closedAtUs !== null) this.sim.violate(`${where} comes after the end of the run`);
+    if (write.atUs > this.sim.nowUs) this.sim.violate(`${where} is of the future`);
+    const before = run.state;
+    try {
+      const entries = decodeEntries(write.entries);
+      this.#entries(write, run, entries, where);
+      run.state = fold(before, entries, { seq: write.seq, atUs: write.atUs });
+    } catch (error) {
+      this.sim.violate(`${where} does not fold: ${error instanceof Error ? error.message : String(error)}`);
+      return;
+    }
+    this.truth.runs.set(name, run);
+    this.#header(write, before, run.state, where);
+    this.#snapshot(write, run.state, where);
+  }
+
+  #entries(write: TickWrite, run: TrueRun, entries: readonly Entry[], where: string): void {
+    const due = new Map<string, number>();
+    for (const entry of entries) {
+      this.#mark(entry, run.state);
+      if (isEarly(entry, due, run.state, this.sim.nowUs)) {
+        this.sim.violate(`${where}: ${entry.kind} before its time`);
+      }
+      noteDue(entry, due);
+      if (OUTCOMES.has(entry.kind) && 'attempt' in entry && entry.attempt > 0) this.#outcome(write, run, entry, where);
+    }
+  }
+
+  #outcome(write: TickWrite, run: TrueRun, entry: Entry & { readonly path: string }, where: string): void {
+    const attempt = 'attempt' in entry ? entry.attempt : 0;
+    const short = `${entry.path}#${attempt}`;
+    const earlier = run.outcomes.get(short);
+    if (earlier !== undefined) this.sim.violate(`${where}: ${short} has ${entry.kind} after ${earlier}`);
+    run.outcomes.set(short, entry.kind);
+    const name = attemptName({ ...write, path: entry.path, attempt });
+    if (!wasProduced(entry, this.truth.produced.get(name) ?? [])) {
+      this.sim.violate(`${where}: ${entry.kind} of ${short} is no result of that attempt`);
+    }
+  }
+
+  #header(write: TickWrite, before: RunState, after: RunState, where: string): void {
+    if (write.header === null) {
+      if (headerChanged(before, after)) this.sim.violate(`${where} leaves an old header`);
+      return;
+    }
+    if (write.header.shard !== shardOf(write.runId)) this.sim.violate(`${where} has a header of another shard`);
+    if (!isSameHeader(write.header, headerOf(after))) {
+      const [said, is] = [JSON.stringify(write.header), JSON.stringify(headerOf(after))];
+      this.sim.violate(`${where} has the header ${said}, its fold says ${is}`);
+    }
+  }
+
+  #snapshot(write: TickWrite, after: RunState, where: string): void {
+    if (write.snapshot === null) return;
+    this.sim.marks.reach('snapshot_written');
+    const { tenantId, runId, seq } = write;
+    const decoded = decodeSnapshot({ tenantId, runId, seq }, write.snapshot);
+    const said = decoded === null ? 'unreadable' : JSON.stringify(plainState(decoded));
+    if (said !== JSON.stringify(plainState(after))) this.sim.violate(`${where} has a snapshot that is not its fold`);
+  }
+
+  #mark(entry: Entry, before: RunState): void {
+    const { marks } = this.sim;
+    switch (entry.kind) {
+      case 'step_scheduled':
+        if (entry.attempt > 1) marks.reach('retry_after_backoff');
+        return;
+      case 'step_running':
+        return marks.reach('attempt_noted');
+      case 'step_cancelled':
+        if (entry.attempt > 0) marks.reach(entry.abandoned ? 'cancel_abandoned' : 'cancel_acknowledged');
+        return;
+      case 'attempt_failed':
+      case 'step_failed':
+        if (entry.error.code === 'timeout') marks.reach('attempt_timed_out');
+        if (entry.error.code === 'worker_lost') marks.reach('worker_lost');
+        return;
+      case 'cancel_requested':
+        if (before.parked !== null) marks.reach('cancel_of_parked');
+        return;
+      case 'run_parked':
+        if (entry.code === 'poison_commit') marks.reach('poison_parked');
+        if (entry.code === 'machine_error') marks.reach('machine_parked');
+        if (entry.code === 'worker_lost') marks.reach('lost_workers_parked');
+        return;
+      default:
+        return;
+    }
+  }
+}

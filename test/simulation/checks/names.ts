@@ -1,0 +1,22 @@
+/** Names of runs and attempts in the books of the checks. */
+import type { AttemptRef, RunKey } from '../../../engine/src/workflow/coordinator/ports.js';
+
+/** Name of a run. */
+export function runName(run: RunKey): string {
+  return `${run.tenantId}/${run.runId}`;
+}
+
+/** Name of an attempt. */
+export function attemptName(ref: AttemptRef): string {
+  return `${ref.tenantId}/${ref.runId}/${ref.path}#${ref.attempt}`;
+}
+
+/** The attempt alone. */
+export function plainRef({ tenantId, runId, path, attempt }: AttemptRef): AttemptRef {
+  return { tenantId, runId, path, attempt };
+}
+
+/** Last digits of a run id and the attempt, for the trace. */
+export function shortRef(ref: AttemptRef): string {
+  return `${ref.runId.slice(-6)}/${ref.path}#${ref.attempt}`;
+}

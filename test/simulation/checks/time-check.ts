@@ -1,0 +1,55 @@
+/** Nothing that waits for time happens early (M6): entries against the due times recorded before them. */
+import type { Entry, RunState } from '../../../engine/src/workflow/machine/index.js';
+
+/** Whether the entry may come only once the due time of its step has passed. */
+function waitsForTime(entry: Entry, due: ReadonlyMap<string, number>, before: RunState): boolean {
+  switch (entry.kind) {
+    case 'step_completed':
+      // A wait has no attempts; a DATAFLOW step has no due time.
+      return entry.attempt === 0;
+    case 'step_scheduled':
+      return entry.attempt > 1;
+    case 'attempt_failed':
+    case 'step_failed':
+      return (
+        entry.error.code === 'timeout' && (due.has(entry.path) || before.steps.get(entry.path)?.status === 'RUNNING')
+      );
+    case 'step_cancelled':
+      return entry.abandoned;
+    default:
+      return false;
+  }
+}
+
+/** Keeps the due times that an entry sets. */
+export function noteDue(entry: Entry, due: Map<string, number>): void {
+  switch (entry.kind) {
+    case 'step_waiting':
+      due.set(entry.path, entry.wakeAtUs);
+      return;
+    case 'step_running':
+    case 'step_cancelling':
+      due.set(entry.path, entry.deadlineUs);
+      return;
+    case 'attempt_failed':
+      due.set(entry.path, entry.retryAtUs);
+      return;
+    case 'step_scheduled':
+      due.delete(entry.path);
+      return;
+    default:
+      return;
+  }
+}
+
+/**
+ * Whether an entry is early.
+ *
+ * @param due due times set by earlier entries of the same row
+ * @param nowUs database time at the commit
+ */
+export function isEarly(entry: Entry, due: ReadonlyMap<string, number>, before: RunState, nowUs: number): boolean {
+  if (!('path' in entry) || !waitsForTime(entry, due, before)) return false;
+  const dueUs = due.get(entry.path) ?? before.steps.get(entry.path)?.dueAtUs ?? null;
+  return dueUs !== null && dueUs > nowUs;
+}

@@ -1,0 +1,79 @@
+/** What is true: every run as the committed journal says, and what was really said and done outside of it. */
+import { impossible } from '../../../engine/src/kernel/index.js';
+import type { AttemptRef, RunKey } from '../../../engine/src/workflow/coordinator/ports.js';
+import type { AttemptOutcome, Plan, RunState } from '../../../engine/src/workflow/machine/index.js';
+import { attemptName, runName } from './names.js';
+
+/** A run by its committed rows. */
+export interface TrueRun {
+  state: RunState;
+  /** Attempts that have an outcome, by path#attempt, with the kind of entry that recorded it. */
+  readonly outcomes: Map<string, string>;
+}
+
+/** The books. */
+export class Truth {
+  readonly runs = new Map<string, TrueRun>();
+  /** Outcomes that workers really produced, by attempt. */
+  readonly produced = new Map<string, AttemptOutcome[]>();
+  /** Attempts whose results went into a mailbox. */
+  readonly mailedResults = new Set<string>();
+  /** Runs whose cancel went into a mailbox. */
+  readonly mailedCancels = new Set<string>();
+  /** Attempts whose results the database refuses. */
+  readonly poisoned = new Set<string>();
+
+  /** Steps whose bodies end their worker's process. */
+  readonly killers = new Set<string>();
+  /** Runs whose first commit was answered "unknown". */
+  readonly unknownStarts = new Set<string>();
+
+  /**
+   * @param plans what the runs execute; family and version name one
+   * @param isBulky step bodies answer with large values
+   */
+  constructor(
+    readonly plans: readonly Plan[],
+    readonly isBulky: boolean,
+  ) {}
+
+  /** State of a run by its committed rows; undefined when there is no such run. */
+  state(run: RunKey): RunState | undefined {
+    return this.runs.get(runName(run))?.state;
+  }
+
+  /** The plan of a state. */
+  planOf(state: RunState): Plan {
+    return this.plan(state.familySlug, state.version) ?? impossible('sim-plan', `${state.familySlug} ${state.version}`);
+  }
+
+  /** A plan by its name. */
+  plan(familySlug: string, version: number): Plan | undefined {
+    return this.plans.find((plan) => plan.familySlug === familySlug && plan.version === version);
+  }
+
+  /** Whether the journal still waits for the outcome of this attempt. */
+  awaits(ref: AttemptRef): boolean {
+    const state = this.state(ref);
+    const step = state?.steps.get(ref.path);
+    if (state === undefined || state.closedAtUs !== null || step === undefined || step.attempt !== ref.attempt)
+      return false;
+    return step.status === 'SCHEDULED' || step.status === 'RUNNING' || step.status === 'CANCELLING';
+  }
+
+  /** Whether the journal holds an outcome of this attempt. */
+  hasOutcome(ref: AttemptRef): boolean {
+    return this.runs.get(runName(ref))?.outcomes.has(`${ref.path}#${ref.attempt}`) ?? false;
+  }
+
+  /** A worker produced this. */
+  produce(ref: AttemptRef, outcome: AttemptOutcome): void {
+    const name = attemptName(ref);
+    this.produced.set(name, [...(this.produced.get(name) ?? []), outcome]);
+  }
+
+  /** Runs that have not ended. */
+  open(): readonly RunState[] {
+    return [...this.runs.values()].map((run) => run.state).filter((state) => state.closedAtUs === null);
+  }
+}

@@ -1,0 +1,39 @@
+/** Runs tasks in processes, so that two cores are used, and one seed can be compared between two processes. */
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { Answer, Task } from './task.js';
+
+const CHILD = fileURLToPath(new URL('child.ts', import.meta.url));
+
+/** Does the tasks of one process in their order. Rejects when the process ends before. */
+async function drain(child: ChildProcess, tasks: readonly Task[], answered: (answer: Answer) => void): Promise<void> {
+  for (const task of tasks) {
+    child.send(task);
+    const ended = new AbortController();
+    const answer = once(child, 'message', { signal: ended.signal });
+    const exit = once(child, 'exit', { signal: ended.signal }).then(() => {
+      throw new RangeError(`a process of the simulator ended during ${JSON.stringify(task)}`);
+    });
+    const [message]: Answer[] = await Promise.race([answer, exit]).finally(() => ended.abort());
+    exit.catch(() => undefined);
+    if (message !== undefined) answered(message);
+  }
+}
+
+/**
+ * Runs lists of tasks, each list in a process of its own.
+ *
+ * @param answered told of each answer as it comes
+ */
+export async function runInProcesses(
+  lists: readonly (readonly Task[])[],
+  answered: (answer: Answer) => void,
+): Promise<void> {
+  const children = lists.map(() => fork(CHILD, { execArgv: ['--import', 'tsx'] }));
+  try {
+    await Promise.all(children.map((child, index) => drain(child, lists[index] ?? [], answered)));
+  } finally {
+    for (const child of children) child.disconnect();
+  }
+}

@@ -1,0 +1,70 @@
+/** Many seeds in processes: the kept ones, the fresh ones, some of them twice, and the planted bugs. */
+import { PLANTED_BUGS, CANARY } from '../planted/bugs.js';
+import type { SeedReport } from '../scenario/run-seed.js';
+import { keepSeeds, keptSeeds } from './kept-seeds.js';
+import type { CommandOptions } from './options.js';
+import { runInProcesses } from './pool.js';
+import { shrinkFaults } from './shrink.js';
+import { Summary } from './summary.js';
+import type { Task } from './task.js';
+
+/** Seeds that run a second time in another process. */
+const TWICE = 10;
+/** A planted bug has to be caught within so many seeds. */
+const BUG_SEEDS = 100;
+const PROGRESS_EVERY = 100;
+/** Failing seeds that are shown at length. */
+const SHOWN = 3;
+const TAIL_LINES = 40;
+
+/** Tasks by process: seeds in turn, second runs in the process after. */
+function plan(options: CommandOptions): readonly (readonly Task[])[] {
+  const lists: Task[][] = Array.from({ length: options.jobs }, () => []);
+  const put = (index: number, task: Task): void => void lists[index % options.jobs]?.push(task);
+  const fresh = Array.from({ length: options.seeds }, (_, index) => options.from + index);
+  const seeds = [...new Set([...keptSeeds(), ...fresh])];
+  for (const [index, seed] of seeds.entries()) put(index, { kind: 'seed', seed });
+  if (options.hunts) {
+    for (const [index, { name }] of [CANARY, ...PLANTED_BUGS].entries()) {
+      put(index, { kind: 'bug', name, seeds: BUG_SEEDS });
+    }
+  }
+  for (const [index, seed] of seeds.slice(0, TWICE).entries()) put(index + 1, { kind: 'again', seed });
+  return lists;
+}
+
+/** Shows a failing seed: what is wrong, what it takes, how it came to it, how to see it again. */
+export async function showFailure(report: SeedReport, say: (line: string) => void): Promise<void> {
+  say(`\nSEED ${report.seed} FAILED`);
+  for (const violation of report.violations.slice(0, 5)) say(`  ${violation}`);
+  if (report.violations.length > 5) say(`  and ${report.violations.length - 5} more`);
+  say(`  faults drawn: ${report.faults.join(', ')}`);
+  say(`  of which it takes: ${(await shrinkFaults(report.seed, report.faults)).join(', ') || 'none'}`);
+  for (const line of report.tail.slice(-TAIL_LINES)) say(`  ${line}`);
+  say(`  again: npm run simulate -- --seed ${report.seed} --trace`);
+}
+
+/** Runs many seeds. Returns whether all is well. */
+export async function runMany(
+  options: CommandOptions,
+  say: (line: string) => void,
+  nowMs: () => number,
+): Promise<boolean> {
+  const startMs = nowMs();
+  const summary = new Summary();
+  await runInProcesses(plan(options), (answer) => {
+    summary.add(answer);
+    if (answer.kind !== 'seed' || summary.seeds % PROGRESS_EVERY !== 0) return;
+    say(`${summary.seeds} seeds, ${summary.failed.length} failed, ${((nowMs() - startMs) / 1000).toFixed(1)} s`);
+  });
+  for (const report of summary.failed.slice(0, SHOWN)) await showFailure(report, say);
+  for (const line of summary.lines(nowMs() - startMs)) say(line);
+  for (const { seed, violations } of summary.failed) say(`FAILED seed ${seed}: ${violations[0] ?? ''}`);
+  for (const seed of summary.differing) say(`FAILED seed ${seed}: two runs of it gave two traces`);
+  for (const name of summary.uncaught()) say(`FAILED planted bug ${name}: not caught within ${BUG_SEEDS} seeds`);
+  for (const mark of summary.missingMarks()) say(`FAILED mark ${mark}: never reached`);
+  if (options.keeps && summary.failed.length > 0) keepSeeds(summary.failed.map((report) => report.seed));
+  const { passed, failed } = summary.counts();
+  say(`${passed} passed, ${failed} failed`);
+  return failed === 0;
+}

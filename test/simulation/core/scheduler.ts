@@ -1,0 +1,122 @@
+/**
+ * Virtual time, and what happens when. One event at a time; after each all promises that can settle have settled, then
+ * the work its process deferred is done. Nothing else runs code of the world, so a seed decides everything.
+ *
+ * Invariants:
+ * 1. Time never goes back; an event happens at its time, or, in a process that was paused, when that goes on.
+ * 2. Two events of one time happen in an order that the seed decides.
+ */
+import type { Actor } from './actor.js';
+import type { Choices } from './choices.js';
+import { EventHeap } from './event-heap.js';
+import type { Trace } from './trace.js';
+
+/** Something that will happen. */
+export interface SimEvent {
+  /** Virtual time, microseconds since the beginning. */
+  atUs: number;
+  tie: number;
+  order: number;
+  /** Process it happens in; null: the network, the database, fate. */
+  readonly actor: Actor | null;
+  /** One line for the trace. */
+  readonly label: string;
+  readonly run: () => void;
+  /** It does not happen after all. */
+  isCancelled: boolean;
+}
+
+/** Waits until no promise can settle any more: V8 empties its queue of microtasks before the next macrotask. */
+async function quiet(): Promise<void> {
+  await new Promise<void>((resolve) => setImmediate(resolve));
+}
+
+/** The order of things. */
+export class Scheduler {
+  readonly #heap = new EventHeap();
+  #nowUs = 0;
+  #order = 0;
+  /** Events that happened. */
+  events = 0;
+
+  constructor(
+    readonly choices: Choices,
+    readonly trace: Trace,
+  ) {}
+
+  /** Virtual time, microseconds since the beginning. */
+  get nowUs(): number {
+    return this.#nowUs;
+  }
+
+  /** Lets something happen after so many microseconds. */
+  after(delayUs: number, actor: Actor | null, label: string, run: () => void): SimEvent {
+    return this.at(this.#nowUs + Math.max(0, Math.ceil(delayUs)), actor, label, run);
+  }
+
+  /** Lets something happen at a time, now at the earliest. */
+  at(atUs: number, actor: Actor | null, label: string, run: () => void): SimEvent {
+    const tie = this.choices.random.uint32();
+    const event = this.#event(Math.max(atUs, this.#nowUs), tie, actor, label, run);
+    this.#heap.push(event);
+    return event;
+  }
+
+  /** A process that was paused goes on: what was held back happens now, in its order. */
+  release(actor: Actor): void {
+    actor.state = 'running';
+    const { held } = actor;
+    actor.held = [];
+    for (const event of held) {
+      if (event.isCancelled) continue;
+      // The same number for all, so that order decides: a process handles what piled up as it came.
+      event.atUs = this.#nowUs;
+      event.tie = 0;
+      event.order = this.#order += 1;
+      this.#heap.push(event);
+    }
+  }
+
+  /**
+   * Lets things happen until virtual time has passed, or `isOver` says so. Throws what `check` throws.
+   *
+   * @param check looks at the world after each event
+   */
+  async run(untilUs: number, check: () => void, isOver: () => boolean): Promise<void> {
+    while (!isOver()) {
+      const next = this.#heap.peek();
+      if (next === undefined || next.atUs > untilUs) {
+        this.#nowUs = Math.max(this.#nowUs, untilUs);
+        return;
+      }
+      this.#heap.pop();
+      await this.#happen(next);
+      check();
+    }
+  }
+
+  #event(atUs: number, tie: number, actor: Actor | null, label: string, run: () => void): SimEvent {
+    return { atUs, tie, order: (this.#order += 1), actor, label, run, isCancelled: false };
+  }
+
+  async #happen(event: SimEvent): Promise<void> {
+    const { actor } = event;
+    if (event.isCancelled || actor?.state === 'dead') return;
+    if (actor?.state === 'paused') {
+      actor.held.push(event);
+      return;
+    }
+    this.#nowUs = Math.max(this.#nowUs, event.atUs);
+    this.events += 1;
+    this.trace.line(this.#nowUs, actor?.name ?? '-', event.label);
+    event.run();
+    if (actor === null) return;
+    await quiet();
+    while (actor.deferred.length > 0 && actor.isAlive) {
+      const work = actor.deferred;
+      actor.deferred = [];
+      for (const each of work) each();
+      await quiet();
+    }
+  }
+}

@@ -1,0 +1,144 @@
+/** What goes wrong in the simulated world. Each seed draws some kinds and how often they strike. */
+import type { Choices } from './core/choices.js';
+
+/** Kinds that strike a message or a call, with the highest rate drawn, per call. */
+const BY_CALL = {
+  /** A call of the store never arrives. */
+  store_lost_before: 0.06,
+  /** A call of the store happens, its answer is lost. */
+  store_lost_after: 0.06,
+  /** The answer of a commit is lost, and the commit happens later, unless it is settled first. */
+  commit_late: 0.08,
+  /** A commit is sent twice by what stands between; the answer to the second is told. */
+  commit_doubled: 0.08,
+  /** The database wants a batch repeated (40001). */
+  commit_repeat: 0.06,
+  /** A call of the store takes 50 ms to 2.5 s. */
+  store_slow: 0.06,
+  /** A payload that the database refuses. */
+  poison_payload: 0.03,
+  bus_loss: 0.6,
+  bus_duplicate: 0.3,
+  /** A message of the bus comes up to 3 s late, behind others. */
+  bus_delay: 0.3,
+  /** A result is lost on its way; the worker sends it again. */
+  result_lost: 0.2,
+  /** A result is sent twice. */
+  result_doubled: 0.2,
+  /** A result goes to another engine than the one that gave the task. */
+  result_wrong_node: 0.5,
+  /** A step body takes longer than its timeout. */
+  worker_slow: 0.15,
+  /** A step body ends its worker's process, again and again. */
+  body_kills_worker: 0.08,
+  /** A step body ends with an error. */
+  step_failure: 0.3,
+  /** A worker sends a result for an attempt nobody gave it. */
+  result_made_up: 0.1,
+  /** A worker does not stop when it is told to. */
+  abort_ignored: 0.5,
+  /** A client repeats a start under its idempotency key, now and then with another input. */
+  start_doubled: 0.4,
+} as const;
+
+/** Kinds that strike now and then, with the shortest mean time between two, in seconds. */
+const BY_TIME = {
+  engine_crash: 8,
+  /** An engine stands still for longer than its lease, then goes on: the zombie. */
+  engine_pause: 8,
+  /** An engine stands still for up to 900 ms. */
+  engine_stall: 3,
+  /** An engine is told to stop and is replaced. */
+  engine_stop: 10,
+  /** One more engine joins. */
+  engine_join: 10,
+  /** The session that shows that an engine is alive breaks; the engine lives. */
+  session_flap: 5,
+  /** The estimate of database time moves within its error bound. */
+  clock_step: 3,
+  database_outage: 12,
+  worker_crash: 6,
+  /** The streams of a worker break; it comes back with its inventory. */
+  worker_disconnect: 3,
+  /** A worker and an engine do not see each other for longer than a worker may be gone. */
+  worker_partition: 12,
+} as const;
+
+/** A kind that strikes a call. */
+export type CallFault = keyof typeof BY_CALL;
+/** A kind that strikes now and then. */
+export type TimedFault = keyof typeof BY_TIME;
+/** A kind of fault. */
+export type FaultKind = CallFault | TimedFault;
+
+function namesOf<T extends string>(table: Readonly<Record<T, number>>): readonly T[] {
+  const names: T[] = [];
+  for (const name in table) names.push(name);
+  return names;
+}
+
+/** All kinds that strike now and then. */
+export const TIMED_FAULTS = namesOf(BY_TIME);
+/** All kinds. */
+export const FAULT_KINDS: readonly FaultKind[] = [...namesOf(BY_CALL), ...TIMED_FAULTS];
+
+/** Share of all kinds that a seed draws on average. */
+const SWARM_SHARE = 0.4;
+
+/** The faults of one seed. */
+export class Faults {
+  readonly #rates = new Map<FaultKind, number>();
+  readonly #struck = new Map<FaultKind, number>();
+  #isHealed = false;
+
+  /** @param without kinds to leave out although the seed draws them */
+  constructor(
+    readonly choices: Choices,
+    without: ReadonlySet<string>,
+  ) {
+    const isFair = choices.chance(0.04);
+    for (const kind of FAULT_KINDS) {
+      const isDrawn = choices.chance(SWARM_SHARE);
+      const share = 0.1 + 0.9 * choices.unit();
+      if (isDrawn && !isFair && !without.has(kind)) this.#rates.set(kind, share);
+    }
+  }
+
+  /** Kinds this seed drew. */
+  get kinds(): readonly FaultKind[] {
+    return [...this.#rates.keys()];
+  }
+
+  /** How often each kind struck. */
+  get struck(): ReadonlyMap<FaultKind, number> {
+    return this.#struck;
+  }
+
+  get isHealed(): boolean {
+    return this.#isHealed;
+  }
+
+  /** From now on nothing goes wrong. */
+  heal(): void {
+    this.#isHealed = true;
+  }
+
+  /** Whether this call is struck. */
+  strikes(kind: CallFault): boolean {
+    const share = this.#rates.get(kind);
+    if (share === undefined || this.#isHealed || !this.choices.chance(BY_CALL[kind] * share)) return false;
+    this.count(kind);
+    return true;
+  }
+
+  /** Microseconds until this kind strikes next; null: never. */
+  nextUs(kind: TimedFault): number | null {
+    const share = this.#rates.get(kind);
+    if (share === undefined || this.#isHealed) return null;
+    return this.choices.exponential((BY_TIME[kind] / share) * 1_000_000);
+  }
+
+  count(kind: FaultKind): void {
+    this.#struck.set(kind, (this.#struck.get(kind) ?? 0) + 1);
+  }
+}

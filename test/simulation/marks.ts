@@ -1,0 +1,66 @@
+/** Rare branches that 500 seeds have to reach; a simulator that does not get there proves nothing about them. */
+
+/** Each with what it says. */
+export const MARKS = {
+  takeover_after_lease: 'a node whose lease ran out lost its shards to another',
+  takeover_by_session: 'a node whose session closed lost its shards before its lease ran out',
+  shards_handed_over: 'a live node gave shards to another',
+  shards_left: 'a stopped node gave its shards back',
+  shards_claimed_again: 'shards that had been given back were claimed',
+  commit_fenced: 'the commit of a fenced node was refused',
+  zombie_commit_fenced: 'a node that had been paused beyond its lease went on in mid-commit',
+  heartbeat_fenced: 'a heartbeat told a node that it is fenced',
+  reborn_after_fence: 'a fenced node registered under a new id',
+  unknown_written: 'a commit whose answer was lost had been written',
+  unknown_not_written: 'a commit whose answer was lost had not been written',
+  late_commit_landed: 'a lost commit was written after its caller knew nothing of it',
+  late_commit_settled: 'settle() came before a lost commit, which never happened',
+  late_commit_fenced: 'a lost commit came after its node was fenced',
+  orphan_commit: 'the commit of a process that had died was written',
+  conflict: 'a tick met a row that was there already',
+  batch_bisected: 'a batch was halved because the database refused it',
+  poison_parked: 'a run was parked for a payload the database refuses',
+  machine_parked: 'a run was parked because its plan threw',
+  lost_workers_parked: 'three workers in a row were lost with one step',
+  worker_lost: 'an attempt was lost with its worker',
+  attempt_noted: 'an attempt was noted as running',
+  attempt_timed_out: 'an attempt timed out',
+  retry_after_backoff: 'an attempt followed another one after its wait',
+  cancel_acknowledged: 'a cancelled attempt stopped',
+  cancel_abandoned: 'a cancelled attempt was given up at its deadline',
+  cancel_of_parked: 'a parked run was cancelled',
+  start_existing: 'a start found the run of its idempotency key',
+  start_key_raced: 'a start lost its idempotency key to another one in its commit',
+  start_conflict: 'an idempotency key was used with another input',
+  start_refused: 'a start was refused: node starting, fenced or full',
+  start_from_lost_commit: 'a start whose answer was lost turned out to be there',
+  result_by_mailbox: 'a result travelled through the mailbox',
+  result_settled_before: 'a result came for an attempt that had its outcome',
+  mail_by_sweep: 'a message was read although its hint was lost',
+  consumption: 'a commit deleted messages without a row',
+  snapshot_written: 'a snapshot was written',
+  snapshot_loaded: 'a run was loaded from a snapshot',
+  evicted_and_loaded: 'a run that had been in memory was loaded again by the same node',
+  due_scan: 'a waiting run was found by a scan for due runs',
+  sent_again: 'an attempt was given to a second worker while the first had it',
+  lease_lapsed: 'a node went on after its lease had lapsed unnoticed by others',
+  inventory_kept: 'a worker that came back kept an attempt',
+  inventory_lost: 'a worker came back without an attempt',
+  stop_drained: 'a node stopped with runs open',
+} as const;
+
+/** Name of a mark. */
+export type Mark = keyof typeof MARKS;
+
+/** How often each mark was reached. */
+export class Marks {
+  readonly #counts = new Map<Mark, number>();
+
+  get counts(): ReadonlyMap<Mark, number> {
+    return this.#counts;
+  }
+
+  reach(mark: Mark): void {
+    this.#counts.set(mark, (this.#counts.get(mark) ?? 0) + 1);
+  }
+}

@@ -1,0 +1,198 @@
+/**
+ * The invoker of a simulated engine: a queue, and the streams of workers. It keeps the promises of the bridge: an
+ * attempt is queued once, what a worker that is here has is not sent again, what was sent on an open stream counts as
+ * held although the worker does not name it yet, and an absence is told before the inventory that proves it.
+ */
+import { shardOf } from '../../../engine/src/kernel/index.js';
+import type { Coordinator, ResultAck } from '../../../engine/src/workflow/coordinator/coordinator.js';
+import type { AbortOrder, AttemptRef, Invoker, Task } from '../../../engine/src/workflow/coordinator/ports.js';
+import type { AttemptOutcome } from '../../../engine/src/workflow/machine/index.js';
+import type { Connection, EngineEnd } from '../cast/connection.js';
+import { attemptName, plainRef, shortRef } from '../checks/names.js';
+import type { Actor } from '../core/actor.js';
+import type { Sim } from '../core/sim.js';
+
+interface OutAttempt {
+  readonly ref: AttemptRef;
+  readonly workerId: string;
+  /** null: its stream ended. */
+  stream: Connection | null;
+  abort: AbortOrder['reason'] | null;
+}
+
+/** What the invoker asks of the coordinator. */
+export type Told = Pick<Coordinator, 'settle' | 'sent' | 'workerConnected' | 'workerGone'>;
+
+/** The invoker. */
+export class SimInvoker implements Invoker, EngineEnd {
+  readonly #queue = new Map<string, Task>();
+  readonly #out = new Map<string, OutAttempt>();
+  readonly #streams = new Set<Connection>();
+  #isTurnDue = false;
+  #turn = 0;
+  /** Workers of whom a stream ended with attempts on it while another one is open. */
+  readonly #mustProve = new Set<string>();
+  /** Told before anything can happen. */
+  coordinator: Told | null = null;
+
+  /** @param answered told of each answer to a result */
+  constructor(
+    readonly sim: Sim,
+    readonly actor: Actor,
+    readonly answered: (ref: AttemptRef, ack: ResultAck) => void,
+  ) {}
+
+  /** Attempts that wait for a worker. */
+  get queued(): number {
+    return this.#queue.size;
+  }
+
+  /** Streams of workers. */
+  get streams(): readonly Connection[] {
+    return [...this.#streams];
+  }
+
+  dispatch(tasks: readonly Task[]): void {
+    for (const task of tasks) {
+      const name = attemptName(task);
+      const out = this.#out.get(name);
+      if (out !== undefined && out.stream !== null) continue;
+      if (out !== undefined) this.#out.delete(name);
+      if (!this.#queue.has(name)) this.#queue.set(name, task);
+    }
+    this.#scheduleTurn();
+  }
+
+  abort(orders: readonly AbortOrder[]): readonly AttemptRef[] {
+    const never: AttemptRef[] = [];
+    for (const order of orders) {
+      if (this.#queue.delete(attemptName(order))) never.push(plainRef(order));
+      else this.#abortOut(order);
+    }
+    return never;
+  }
+
+  dropShards(shards: readonly number[]): void {
+    for (const [name, task] of this.#queue) if (shards.includes(shardOf(task.runId))) this.#queue.delete(name);
+  }
+
+  inventory(): readonly string[] {
+    const asked = new Set<string>();
+    for (const stream of this.#streams) {
+      if (asked.has(stream.worker.workerId)) continue;
+      asked.add(stream.worker.workerId);
+      stream.toWorker('is asked for its inventory', () => stream.worker.inventoryAsked(stream));
+    }
+    return [...asked];
+  }
+
+  hello(stream: Connection, holds: readonly AttemptRef[]): void {
+    // A newer stream of the same worker: the older one is given nothing any more.
+    this.#streams.add(stream);
+    this.#takeInventory(stream, holds);
+  }
+
+  inventoryCame(stream: Connection, holds: readonly AttemptRef[]): void {
+    if (this.#streams.has(stream)) this.#takeInventory(stream, holds);
+  }
+
+  result(stream: Connection, ref: AttemptRef, outcome: AttemptOutcome): void {
+    this.coordinator?.settle(ref, outcome, (ack) => {
+      this.#out.delete(attemptName(ref));
+      this.answered(ref, ack);
+      stream.toWorker(`is told ${ack} of ${shortRef(ref)}`, () => stream.worker.ack(ref, ack));
+    });
+  }
+
+  roomAgain(stream: Connection, ref: AttemptRef): void {
+    stream.out.delete(attemptName(ref));
+    this.#scheduleTurn();
+  }
+
+  closed(stream: Connection): void {
+    if (!this.#streams.delete(stream)) return;
+    const { workerId } = stream.worker;
+    let lost = 0;
+    for (const out of this.#out.values()) {
+      if (out.stream !== stream) continue;
+      out.stream = null;
+      lost += 1;
+    }
+    const other = this.#streamOf(workerId);
+    if (other === undefined) {
+      this.coordinator?.workerGone(workerId);
+    } else if (lost > 0) {
+      this.#mustProve.add(workerId);
+      other.toWorker('is asked for its inventory', () => other.worker.inventoryAsked(other));
+    }
+  }
+
+  /** The newest stream of a worker. */
+  #streamOf(workerId: string): Connection | undefined {
+    return this.streams.findLast((stream) => stream.worker.workerId === workerId);
+  }
+
+  #takeInventory(stream: Connection, holds: readonly AttemptRef[]): void {
+    const { workerId } = stream.worker;
+    const named = new Map(holds.map((ref) => [attemptName(ref), ref]));
+    for (const [name, out] of this.#out) {
+      if (out.workerId !== workerId || named.has(name)) continue;
+      if (out.stream === null) this.#out.delete(name);
+      else named.set(name, out.ref);
+      if (out.stream === null) this.sim.marks.reach('inventory_lost');
+    }
+    for (const ref of holds) this.#holdOne(stream, ref);
+    if (this.#mustProve.delete(workerId)) this.coordinator?.workerGone(workerId);
+    this.coordinator?.workerConnected(workerId, [...named.values()]);
+    this.#scheduleTurn();
+  }
+
+  #holdOne(stream: Connection, ref: AttemptRef): void {
+    const name = attemptName(ref);
+    const known = this.#out.get(name);
+    if (known !== undefined && known.stream !== null) return;
+    if (known !== undefined) this.sim.marks.reach('inventory_kept');
+    this.#out.set(name, { ref, workerId: stream.worker.workerId, stream, abort: known?.abort ?? null });
+    if (known !== undefined && known.abort !== null) this.#tellAbort(stream, { ...ref, reason: known.abort });
+  }
+
+  #abortOut(order: AbortOrder): void {
+    const out = this.#out.get(attemptName(order));
+    if (out === undefined) return;
+    out.abort = order.reason;
+    if (out.stream !== null) this.#tellAbort(out.stream, order);
+  }
+
+  #tellAbort(stream: Connection, order: AbortOrder): void {
+    stream.toWorker(`is told to stop ${shortRef(order)}`, () => stream.worker.abort(order));
+  }
+
+  #scheduleTurn(): void {
+    if (this.#isTurnDue) return;
+    this.#isTurnDue = true;
+    this.actor.deferred.push(() => this.#handOut());
+  }
+
+  #handOut(): void {
+    this.#isTurnDue = false;
+    const sent = new Map<string, AttemptRef[]>();
+    for (const [name, task] of this.#queue) {
+      const stream = this.#nextWithRoom();
+      if (stream === undefined) break;
+      this.#queue.delete(name);
+      const ref = plainRef(task);
+      const { workerId } = stream.worker;
+      this.#out.set(name, { ref, workerId, stream, abort: null });
+      stream.out.add(name);
+      stream.toWorker(`is given ${shortRef(ref)}`, () => stream.worker.task(stream, task));
+      sent.set(workerId, [...(sent.get(workerId) ?? []), ref]);
+    }
+    for (const [workerId, refs] of sent) this.coordinator?.sent(workerId, refs);
+  }
+
+  #nextWithRoom(): Connection | undefined {
+    const open = this.streams.filter((stream) => this.#streamOf(stream.worker.workerId) === stream);
+    const free = open.filter((stream) => stream.out.size < stream.worker.slots);
+    return free[(this.#turn += 1) % Math.max(1, free.length)];
+  }
+}

@@ -1,0 +1,122 @@
+/**
+ * A process's calls of the database: each question travels, happens at one instant, and its answer travels back.
+ *
+ *   asked -> lost on the way | happened -> answered | answer lost
+ * A question that was sent may happen even when its process is paused or died meanwhile; its answer then comes to nobody.
+ */
+import { DuctorError } from '../../../engine/src/kernel/index.js';
+import type { CommitOutcome, TickWrite } from '../../../engine/src/workflow/coordinator/ports.js';
+import { runName } from '../checks/names.js';
+import type { Sim } from '../core/sim.js';
+import type { Server, Writer } from './server.js';
+
+const UNKNOWN: CommitOutcome = { kind: 'unknown', message: 'the connection broke' };
+const REPEAT: CommitOutcome = { kind: 'repeat', sqlState: '40001' };
+
+function unavailable(): DuctorError {
+  return new DuctorError('database_unavailable', 'the connection broke');
+}
+
+/** The calls of one process. */
+export class Line {
+  constructor(
+    readonly sim: Sim,
+    readonly server: Server,
+    readonly writer: Writer,
+  ) {}
+
+  /** A call that happens at one instant. Rejects with database_unavailable when it or its answer is lost. */
+  ask<T>(what: string, happen: () => T): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const { faults } = this.sim;
+      const lost = (): void => this.#answer(`${what} failed`, () => reject(unavailable()));
+      if (faults.strikes('store_lost_before')) return lost();
+      const isAnswerLost = faults.strikes('store_lost_after');
+      this.#arrive(what, lost, () => {
+        let answer: () => void;
+        try {
+          const value = happen();
+          answer = () => resolve(value);
+        } catch (error) {
+          answer = () => reject(DuctorError.from(error));
+        }
+        const { epoch } = this.server;
+        if (isAnswerLost) return lost();
+        this.#answer(`${what} answered`, () => (this.server.epoch === epoch ? answer() : reject(unavailable())));
+      });
+    });
+  }
+
+  /** A commit: what is lost is unknown. */
+  commit(nodeId: string, ticks: readonly TickWrite[]): Promise<CommitOutcome> {
+    const isAmbushed = this.#fallIntoAmbush();
+    return new Promise((resolve, reject) => {
+      const { faults, choices } = this.sim;
+      const what = `commit of ${ticks.length}`;
+      const lost = (hasHappened: boolean): void => {
+        this.sim.marks.reach(hasHappened ? 'unknown_written' : 'unknown_not_written');
+        for (const write of ticks) if (write.seq === 1) this.server.check.truth.unknownStarts.add(runName(write));
+        // A store that throws says no more than one that answers "unknown".
+        const doThrow = choices.chance(0.2);
+        this.#answer(`${what} unknown`, () => (doThrow ? reject(unavailable()) : resolve(UNKNOWN)));
+      };
+      if (faults.strikes('store_lost_before')) return lost(false);
+      if (faults.strikes('commit_repeat')) return this.#answer(`${what} to be repeated`, () => resolve(REPEAT));
+      if (faults.strikes('commit_late') || (isAmbushed && choices.chance(0.2))) {
+        const delayUs = choices.exponential(choices.oneOf(100_000, 700_000, 4_000_000));
+        this.server.commitLater(this.writer, nodeId, ticks, delayUs);
+        return lost(false);
+      }
+      const isAnswerLost = faults.strikes('store_lost_after');
+      const isDoubled = faults.strikes('commit_doubled');
+      this.#arrive(
+        what,
+        () => lost(false),
+        () => {
+          if (isDoubled) this.server.commit(this.writer, nodeId, ticks);
+          const outcome = this.server.commit(this.writer, nodeId, ticks);
+          const { epoch } = this.server;
+          if (isAnswerLost) return lost(outcome.kind === 'committed');
+          const told = outcome.kind === 'committed' ? outcome.ticks.join(' ') : outcome.kind;
+          this.#answer(`${what} answered: ${told}`, () => resolve(this.server.epoch === epoch ? outcome : UNKNOWN));
+        },
+      );
+    });
+  }
+
+  /** Lets what lies in wait for a commit strike while this one is under way. */
+  #fallIntoAmbush(): boolean {
+    const { ambush, scheduler, choices } = this.sim;
+    if (ambush === null) return false;
+    this.sim.ambush = null;
+    scheduler.after(choices.int(0, 3_000), null, `${this.writer.actor.name} is struck in mid-commit`, () =>
+      ambush(this.writer.actor),
+    );
+    return true;
+  }
+
+  #travelUs(): number {
+    const { choices, faults } = this.sim;
+    return faults.strikes('store_slow') ? choices.int(50_000, 2_500_000) : choices.int(200, 3_000);
+  }
+
+  /** The question arrives, unless the server is away or its process died before it was sent out. */
+  #arrive(what: string, lost: () => void, happen: () => void): void {
+    const { actor } = this.writer;
+    this.sim.scheduler.after(this.#travelUs(), null, `${actor.name} ${what}`, () => {
+      if (!actor.isAlive && this.sim.choices.chance(0.5)) return;
+      // A process that was stopped in the middle of a statement sends the rest when it goes on.
+      if (actor.state === 'paused' && this.sim.choices.chance(0.5)) this.#sendRest(what, lost, happen);
+      else if (this.server.isDown) lost();
+      else happen();
+    });
+  }
+
+  #sendRest(what: string, lost: () => void, happen: () => void): void {
+    this.sim.scheduler.after(0, this.writer.actor, `sends the rest of ${what}`, () => this.#arrive(what, lost, happen));
+  }
+
+  #answer(label: string, deliver: () => void): void {
+    this.sim.scheduler.after(this.#travelUs(), this.writer.actor, label, deliver);
+  }
+}

@@ -1,0 +1,161 @@
+/**
+ * The database server: the tables in memory, when it is away, and the commits whose callers no longer listen.
+ *
+ * A lost commit: lost -> written, when its time comes or when a settle() waits for it
+ *                     -> rolled back, when a settle() comes before its statement began
+ * Invariants:
+ * 1. After settle() returned nothing of the node's earlier lost commits happens.
+ * 2. Every row passes the checks at the moment it is written.
+ */
+import { SHARD_COUNT, shardOf } from '../../../engine/src/kernel/index.js';
+import type { CommitOutcome, InboxMessage, TickWrite } from '../../../engine/src/workflow/coordinator/ports.js';
+import { decodeInput } from '../../../engine/src/workflow/journal/index.js';
+import { MemoryDatabase } from '../../../engine/src/workflow/testing/memory-database.js';
+import type { JournalCheck } from '../checks/journal-check.js';
+import { attemptName, runName } from '../checks/names.js';
+import type { Actor } from '../core/actor.js';
+import type { Sim } from '../core/sim.js';
+
+/** Bytes that make the database refuse what holds them. */
+export const VENOM = 'venom';
+
+/** A process that writes. */
+export interface Writer {
+  readonly actor: Actor;
+  /** Node ids it ever registered. */
+  readonly nodeIds: Set<string>;
+  /** It stood still for longer than its lease and has not registered anew since. */
+  isZombie: boolean;
+}
+
+interface LostCommit {
+  readonly writer: Writer;
+  readonly ticks: readonly TickWrite[];
+}
+
+/** The server. */
+export class Server {
+  readonly db: MemoryDatabase;
+  readonly #lost = new Map<string, Set<LostCommit>>();
+  #seenViolations = 0;
+  isDown = false;
+  /** Raised with each outage: whoever asked before it gets no answer. */
+  epoch = 0;
+  /** Shards that were given back. */
+  readonly given = new Set<number>();
+  /** Shards of which a hint to their owner was lost. */
+  readonly lostHints = new Set<number>();
+
+  constructor(
+    readonly sim: Sim,
+    readonly check: JournalCheck,
+  ) {
+    const venom = Buffer.from(VENOM);
+    const refuses = ({ entries }: TickWrite): string | null => (Buffer.from(entries).includes(venom) ? '22P05' : null);
+    this.db = new MemoryDatabase({ nowUs: () => sim.nowUs, refuses });
+  }
+
+  /** One batch, at one instant. */
+  commit(writer: Writer, nodeId: string, ticks: readonly TickWrite[]): CommitOutcome {
+    const owners = ticks.map((write) => this.db.ownerOf(shardOf(write.runId)));
+    const outcome = this.db.commit(nodeId, ticks);
+    this.#tablesAgree();
+    if (outcome.kind === 'fenced') this.sim.marks.reach(writer.isZombie ? 'zombie_commit_fenced' : 'commit_fenced');
+    if (outcome.kind === 'rejected' && ticks.length > 1) this.sim.marks.reach('batch_bisected');
+    if (outcome.kind !== 'committed') return outcome;
+    if (!writer.actor.isAlive) this.sim.marks.reach('orphan_commit');
+    for (const [index, write] of ticks.entries()) {
+      const kind = outcome.ticks[index];
+      if (kind === 'conflict') this.sim.marks.reach('conflict');
+      if (kind === 'key_taken') this.sim.marks.reach('start_key_raced');
+      if (kind !== 'written') continue;
+      this.#owned(writer, write, owners[index] ?? null);
+      if (write.entries.byteLength > 0) this.check.appended(write);
+      else if (write.consumed.length > 0) this.sim.marks.reach('consumption');
+    }
+    return outcome;
+  }
+
+  /** The answer of this commit is lost; it happens after a while, or not. */
+  commitLater(writer: Writer, nodeId: string, ticks: readonly TickWrite[], delayUs: number): void {
+    const lost: LostCommit = { writer, ticks };
+    const ofNode = this.#lost.get(nodeId) ?? new Set();
+    this.#lost.set(nodeId, ofNode.add(lost));
+    this.sim.scheduler.after(delayUs, null, `${writer.actor.name} lost commit lands`, () => {
+      if (ofNode.delete(lost)) this.#land(nodeId, lost);
+    });
+  }
+
+  /** See RunStore.settle. A lost commit that had begun is waited for, one that had not finds its session closed. */
+  settle(nodeId: string): boolean {
+    for (const lost of this.#lost.get(nodeId) ?? []) {
+      if (this.sim.choices.chance(0.5)) this.#land(nodeId, lost);
+      else this.sim.marks.reach('late_commit_settled');
+    }
+    this.#lost.get(nodeId)?.clear();
+    return this.db.isUnfenced(nodeId);
+  }
+
+  /** See InboxStore.send. */
+  send(messages: readonly Omit<InboxMessage, 'id'>[]): readonly boolean[] {
+    const answers = this.db.send(messages);
+    for (const [index, message] of messages.entries()) {
+      if (answers[index] !== true) continue;
+      const input = decodeInput(message.body);
+      if (input.kind === 'cancel') this.check.truth.mailedCancels.add(runName(message));
+      else this.check.truth.mailedResults.add(attemptName({ ...message, path: input.path, attempt: input.attempt }));
+      if (input.kind === 'result') this.sim.marks.reach('result_by_mailbox');
+    }
+    return answers;
+  }
+
+  /** See InboxStore.read. */
+  readInbox(shards: readonly number[], limit: number): readonly InboxMessage[] {
+    const messages = this.db.readInbox(shards, limit);
+    for (const { runId } of messages) if (this.lostHints.delete(shardOf(runId))) this.sim.marks.reach('mail_by_sweep');
+    return messages;
+  }
+
+  /** See ClusterStore.leave. */
+  leave(nodeId: string): void {
+    for (let shard = 0; shard < SHARD_COUNT; shard += 1) {
+      if (this.db.ownerOf(shard) === nodeId) this.given.add(shard);
+    }
+    if (this.given.size > 0) this.sim.marks.reach('shards_left');
+    this.db.leave(nodeId);
+  }
+
+  /** Everything is cut off and refused until `up`. */
+  down(): void {
+    this.isDown = true;
+    this.epoch += 1;
+    for (const nodeId of this.db.nodes.keys()) this.db.closeSession(nodeId);
+  }
+
+  up(): void {
+    this.isDown = false;
+  }
+
+  #land(nodeId: string, { writer, ticks }: LostCommit): void {
+    const outcome = this.commit(writer, nodeId, ticks);
+    const isFenced = outcome.kind === 'fenced';
+    this.sim.marks.reach(isFenced ? 'late_commit_fenced' : 'late_commit_landed');
+  }
+
+  /** Rows are written by the process that owns their shard, and by no other. */
+  #owned(writer: Writer, write: TickWrite, owner: string | null): void {
+    if (owner !== null && writer.nodeIds.has(owner) && this.db.isUnfenced(owner)) return;
+    const who = `${writer.actor.name} (${[...writer.nodeIds].map((id) => id.slice(-4)).join(', ')})`;
+    const shard = shardOf(write.runId);
+    this.sim.violate(
+      `${who} wrote row ${write.seq} of run ${write.runId}; shard ${shard} belongs to ${owner ?? 'nobody'}`,
+    );
+  }
+
+  #tablesAgree(): void {
+    const { violations } = this.db;
+    for (; this.#seenViolations < violations.length; this.#seenViolations += 1) {
+      this.sim.violate(violations[this.#seenViolations] ?? '');
+    }
+  }
+}

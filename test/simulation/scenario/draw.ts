@@ -1,0 +1,79 @@
+/** What a seed draws besides faults: engines, workers, settings, and what clients ask for. */
+import { createHash } from 'node:crypto';
+import type { StartRequest } from '../../../engine/src/workflow/coordinator/coordinator.js';
+import type { CoordinatorOptions } from '../../../engine/src/workflow/coordinator/options.js';
+import { jsonValue, type Plan, type Value } from '../../../engine/src/workflow/machine/index.js';
+import type { Choices } from '../core/choices.js';
+import { VENOM } from '../ports/server.js';
+
+/** Tenants of the simulated world. */
+const TENANTS = ['018f0000-0000-7000-8000-000000000001', '018f0000-0000-7000-8000-000000000002'] as const;
+
+/** A seed's world. */
+export interface Draw {
+  readonly engines: number;
+  readonly workers: number;
+  readonly slots: number;
+  readonly runs: number;
+  /** How long things go wrong, microseconds. */
+  readonly safetyUs: number;
+  readonly options: Partial<CoordinatorOptions>;
+  /** Whether the estimates of database time are wrong. */
+  readonly isSkewed: boolean;
+  /** Whether step bodies answer with large values, so that snapshots are written. */
+  readonly isBulky: boolean;
+}
+
+/** Draws a world. */
+export function drawWorld(choices: Choices): Draw {
+  const wakeHorizonMs = choices.oneOf(2_000, 10_000, 60_000);
+  return {
+    engines: choices.oneOf(1, 2, 2, 2, 3),
+    workers: choices.int(1, 4),
+    slots: choices.oneOf(1, 2, 4, 8),
+    runs: choices.int(5, 30),
+    safetyUs: choices.int(8, 40) * 1_000_000,
+    isSkewed: choices.chance(0.6),
+    isBulky: choices.chance(0.15),
+    options: {
+      maxBatchRuns: choices.oneOf(1_024, 1_024, 1, 3),
+      maxTickInputs: choices.oneOf(1_024, 1_024, 1, 2),
+      cacheBytes: choices.oneOf(256 * 1024 * 1024, 1_500, 12_000),
+      maxWaitingStarts: choices.oneOf(20_000, 20_000, 3),
+      loadPageRuns: choices.oneOf(500, 500, 1, 3),
+      workerLostAfterMs: choices.oneOf(15_000, 3_000, 1_500),
+      wakeHorizonMs,
+      wakeScanMs: wakeHorizonMs / 2,
+    },
+  };
+}
+
+function fingerprint(input: Value): Uint8Array {
+  return createHash('sha256').update(input.data).digest();
+}
+
+function request(choices: Choices, plan: Plan, input: Value, key: string | null): StartRequest {
+  return {
+    tenantId: choices.oneOf(...TENANTS),
+    familySlug: plan.familySlug,
+    version: plan.version,
+    input,
+    attributes: choices.chance(0.3) ? { team: 'sales' } : {},
+    startKey: key === null ? null : { key, fingerprint: fingerprint(input) },
+  };
+}
+
+/** Draws one start. */
+export function drawStart(choices: Choices, plans: readonly Plan[], n: number, isPoison: boolean): StartRequest {
+  const input = jsonValue({ n, note: isPoison ? VENOM : '' });
+  const plan = choices.pick(plans) ?? plans[0];
+  if (plan === undefined) throw new RangeError('a seed without plans');
+  return request(choices, plan, input, choices.chance(0.5) ? `key-${n}` : null);
+}
+
+/** The same start under the same key, now and then with another input. */
+export function drawRepeat(choices: Choices, first: StartRequest): StartRequest {
+  if (first.startKey === null || choices.chance(0.75)) return first;
+  const input = jsonValue({ n: -1, note: 'another' });
+  return { ...first, input, startKey: { key: first.startKey.key, fingerprint: fingerprint(input) } };
+}

@@ -1,0 +1,52 @@
+/** What must not be left once everything has healed and had its time. */
+import { shortRef } from '../checks/names.js';
+import type { World } from './world.js';
+
+function* openRuns(world: World): Generator<string> {
+  for (const state of world.truth.open()) {
+    const steps = [...state.steps.values()].filter((step) => step.dueAtUs !== null || step.status === 'SCHEDULED');
+    const told = steps.map((step) => `${step.path}#${step.attempt} ${step.status} on ${step.worker ?? 'nobody'}`);
+    yield `run ${state.runId} has not ended: ${state.status}, ${told.join(', ')}`;
+  }
+}
+
+function* lostStarts(world: World): Generator<string> {
+  for (const run of world.answers.started.values()) {
+    if (world.truth.state(run) === undefined) yield `run ${run.runId} was acknowledged and does not exist`;
+  }
+}
+
+function* ignoredCancels(world: World): Generator<string> {
+  for (const run of world.answers.cancelled.values()) {
+    const state = world.truth.state(run);
+    if (state !== undefined && state.closedAtUs === null) yield `run ${run.runId} was cancelled and has not ended`;
+  }
+}
+
+function* attemptsLeft(world: World): Generator<string> {
+  for (const worker of world.workers) {
+    for (const ref of worker.unacknowledged) yield `${worker.workerId} still has the result of ${shortRef(ref)}`;
+    // A body that takes long may run on after its attempt was given up; the journal has to know the attempt.
+    for (const ref of worker.holds) {
+      if (!world.truth.hasOutcome(ref)) yield `${worker.workerId} runs ${shortRef(ref)}, which has no outcome`;
+    }
+  }
+  for (const engine of world.engines) {
+    if (engine.invoker.queued > 0) yield `${engine.actor.name} still has ${engine.invoker.queued} tasks in its queue`;
+  }
+}
+
+function* messagesLeft(world: World): Generator<string> {
+  const { size } = world.server.db.inbox;
+  if (size > 0) yield `${size} messages are left in mailboxes`;
+}
+
+function* callsLeft(world: World): Generator<string> {
+  if (world.client.unanswered > 0) yield `${world.client.unanswered} calls of clients were never answered`;
+}
+
+/** Everything that is left, in words. */
+export function looseEnds(world: World): readonly string[] {
+  const finders = [openRuns, lostStarts, ignoredCancels, attemptsLeft, messagesLeft, callsLeft];
+  return finders.flatMap((find) => [...find(world)]);
+}

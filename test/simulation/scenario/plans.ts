@@ -1,0 +1,67 @@
+/** Plans for a seed: drawn at random, and a few that lead to branches random ones seldom reach. */
+import fc from 'fast-check';
+import type { Plan } from '../../../engine/src/workflow/machine/index.js';
+import { edge, outputOf, planOf, RUN_INPUT } from '../../../engine/src/workflow/testing/plan-builder.js';
+import { plans as randomPlans } from '../../../engine/src/workflow/testing/random-plan.js';
+import type { Choices } from '../core/choices.js';
+
+const SECOND_US = 1_000_000;
+
+/** A chain with a wait that is longer than most horizons. */
+function longWait(seconds: number): Plan {
+  return planOf({
+    steps: {
+      a: { type: 'CALLBACK' },
+      pause: { type: 'WAIT', wakeAtUs: (_, nowUs) => nowUs + seconds * SECOND_US },
+      b: { type: 'CALLBACK', input: outputOf('a') },
+    },
+    edges: [edge('a', 'pause'), edge('pause', 'b')],
+  });
+}
+
+/** Many steps side by side, then one that waits for all. */
+function fan(width: number): Plan {
+  const names = Array.from({ length: width }, (_, index) => `f${index}`);
+  return planOf({
+    steps: {
+      ...Object.fromEntries(names.map((name) => [name, { type: 'CALLBACK' as const, timeoutMs: 20_000 }])),
+      join: { type: 'CALLBACK', input: outputOf('f0') },
+    },
+    edges: names.map((name) => edge(name, 'join', 'ALWAYS')),
+  });
+}
+
+/** Steps whose workers may be lost again and again. */
+function stubborn(): Plan {
+  return planOf({
+    steps: {
+      a: { type: 'CALLBACK', input: RUN_INPUT, timeoutMs: 120_000, retry: { maxAttempts: 6, initialIntervalMs: 100 } },
+      b: { type: 'CALLBACK', input: outputOf('a'), timeoutMs: 1_500, retry: { maxAttempts: 20 } },
+    },
+    edges: [edge('a', 'b')],
+  });
+}
+
+/** A plan with a fault of the engine's own kind in it: the run is parked. */
+function faulty(): Plan {
+  return planOf({
+    steps: {
+      a: { type: 'CALLBACK' },
+      b: {
+        type: 'DATAFLOW',
+        transform: () => {
+          throw new RangeError('drawn to throw');
+        },
+      },
+    },
+    edges: [edge('a', 'b')],
+  });
+}
+
+/** Plans of one family, with versions from 1. */
+export function drawPlans(choices: Choices): readonly Plan[] {
+  const random = fc.sample(randomPlans, { seed: choices.random.uint32() | 0, numRuns: choices.int(2, 4) });
+  const drawn = [...random, longWait(choices.oneOf(6, 25, 70)), fan(choices.int(2, 6)), stubborn()];
+  if (choices.chance(0.15)) drawn.push(faulty());
+  return drawn.map((plan, index) => ({ ...plan, version: index + 1 }));
+}

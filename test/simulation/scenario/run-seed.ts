@@ -1,0 +1,142 @@
+/** One seed: things go wrong for a while (safety), then nothing does and everything has to come to its end (liveness). */
+import { Choices } from '../core/choices.js';
+import { Scheduler } from '../core/scheduler.js';
+import { Sim } from '../core/sim.js';
+import { Trace } from '../core/trace.js';
+import type { PlantedBug } from '../cast/engine.js';
+import { Faults, type FaultKind } from '../faults.js';
+import { Marks, type Mark } from '../marks.js';
+import { drawRepeat, drawStart, drawWorld, type Draw } from './draw.js';
+import { Fate } from './fate.js';
+import { looseEnds } from './loose-ends.js';
+import { drawPlans } from './plans.js';
+import { World } from './world.js';
+
+/** What became of a seed. */
+export interface SeedReport {
+  readonly seed: number;
+  /** What must never happen and did; empty when all is well. */
+  readonly violations: readonly string[];
+  readonly faults: readonly FaultKind[];
+  readonly struck: Readonly<Record<string, number>>;
+  readonly marks: Readonly<Record<string, number>>;
+  readonly events: number;
+  readonly virtualMs: number;
+  readonly runs: number;
+  /** SHA-256 of the whole trace. */
+  readonly hash: string;
+  /** The last lines of the trace. */
+  readonly tail: readonly string[];
+}
+
+/** How to run a seed. */
+export interface SeedOptions {
+  readonly bug?: PlantedBug;
+  /** Kinds of faults to leave out. */
+  readonly without?: ReadonlySet<string>;
+  readonly print?: (line: string) => void;
+}
+
+const SECOND_US = 1_000_000;
+/** From the healing on every run has so long to end. */
+const LIVENESS_US = 15 * 60 * SECOND_US;
+/** After the last run ended everything has so long to become quiet. */
+const QUIET_US = 45 * SECOND_US;
+const OPERATOR_US = 3 * SECOND_US;
+
+function planClients(world: World, draw: Draw): void {
+  const { sim } = world;
+  const { choices, faults, scheduler } = sim;
+  for (let n = 1; n <= draw.runs; n += 1) {
+    const isPoison = faults.strikes('poison_payload');
+    const request = drawStart(choices, world.truth.plans, n, isPoison);
+    const atUs = choices.int(0, draw.safetyUs);
+    scheduler.at(atUs, null, 'a client comes', () => world.client.start(request, isPoison));
+    if (request.startKey === null || isPoison || !faults.strikes('start_doubled')) continue;
+    const again = drawRepeat(choices, request);
+    const laterUs = choices.chance(0.5) ? choices.int(0, 4_000) : choices.int(0, 9 * SECOND_US);
+    scheduler.at(atUs + laterUs, null, 'a client comes again', () => world.client.start(again));
+  }
+  for (let n = choices.int(0, draw.runs / 3); n > 0; n -= 1) {
+    scheduler.at(choices.int(0, draw.safetyUs * 1.2), null, 'a client wants to cancel', () => {
+      const run = choices.pick([...world.answers.started.values()]);
+      if (run !== undefined) world.client.cancel(run);
+    });
+  }
+}
+
+/** Somebody looks after parked runs: they are cancelled, which is how a dead letter is closed. */
+function operator(world: World): void {
+  for (const state of world.truth.open()) {
+    if (state.parked !== null) world.client.cancel({ tenantId: state.tenantId, runId: state.runId });
+  }
+  world.sim.scheduler.after(OPERATOR_US, null, 'the operator looks around', () => operator(world));
+}
+
+async function live(world: World, draw: Draw): Promise<void> {
+  const { sim } = world;
+  const { scheduler } = sim;
+  const isOver = (): boolean => sim.violations.length > 0;
+  const nothing = (): void => undefined;
+  for (let count = 0; count < draw.engines; count += 1) world.addEngine(null);
+  for (let count = 0; count < draw.workers; count += 1) world.addWorker();
+  planClients(world, draw);
+  new Fate(world).begin();
+  await scheduler.run(draw.safetyUs, nothing, isOver);
+  sim.note('HEALED');
+  sim.faults.heal();
+  world.heal();
+  operator(world);
+  const untilUs = scheduler.nowUs + LIVENESS_US;
+  // Clients that come late, and engines that are on their way, belong to it.
+  await scheduler.run(scheduler.nowUs + 20 * SECOND_US, nothing, isOver);
+  await scheduler.run(
+    untilUs,
+    nothing,
+    () => isOver() || (world.truth.open().length === 0 && world.client.unanswered === 0),
+  );
+  if (isOver()) return;
+  await scheduler.run(scheduler.nowUs + QUIET_US, nothing, isOver);
+  if (!isOver()) for (const what of looseEnds(world)) sim.violate(what);
+}
+
+function record<K extends string>(counts: ReadonlyMap<K, number>): Readonly<Record<string, number>> {
+  return Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Runs one seed to its end. Never rejects for what goes wrong in the world: that stands in the report. */
+export async function runSeed(seed: number, options: SeedOptions = {}): Promise<SeedReport> {
+  const choices = new Choices(seed);
+  const faults = new Faults(choices, options.without ?? new Set());
+  const marks = new Marks();
+  const trace = new Trace(options.print ?? null);
+  const scheduler = new Scheduler(choices, trace);
+  const sim = new Sim(scheduler, choices, faults, marks, trace);
+  const draw = drawWorld(choices);
+  const bug = options.bug ?? null;
+  const world = new World(sim, { plans: drawPlans(choices), bug, ...draw });
+  const rejected = (reason: unknown): void => {
+    sim.violate(
+      `a promise was rejected and nobody looked: ${reason instanceof Error ? reason.message : String(reason)}`,
+    );
+  };
+  process.on('unhandledRejection', rejected);
+  try {
+    await live(world, draw);
+  } finally {
+    process.off('unhandledRejection', rejected);
+  }
+  const marksReached: ReadonlyMap<Mark, number> = marks.counts;
+  return {
+    seed,
+    violations: sim.violations,
+    faults: faults.kinds,
+    struck: record(faults.struck),
+    marks: record(marksReached),
+    events: scheduler.events,
+    virtualMs: Math.round(scheduler.nowUs / 1000),
+    runs: world.truth.runs.size,
+    tail: trace.tail(),
+    hash: trace.digest(),
+  };
+}
