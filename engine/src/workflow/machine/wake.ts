@@ -49,6 +49,8 @@ export function applyWake(tick: Tick): Disposition {
   if (tick.draft.closed !== null || tick.draft.parked !== null || !isDue(tick)) return 'ignored';
   while (isDue(tick)) {
     const due = [...tick.draft.steps.values()].filter((step) => step.dueAtUs !== null && step.dueAtUs <= tick.nowUs);
+    // A loop that finds nothing would never end; a throw parks the run.
+    if (due.length === 0) impossible('due-none', `run ${tick.draft.before.runId} is due at no step`);
     for (const step of due) happen(tick, step);
   }
   return 'applied';
