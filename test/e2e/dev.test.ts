@@ -9,7 +9,7 @@ import { Api } from '../support/api.js';
 import { type Engine, startEngine } from '../support/engine.js';
 import { cleanUpProcesses } from '../support/processes.js';
 import { scratchFolder } from '../support/scratch.js';
-import { sleep } from '../support/wait.js';
+import { sleep, until } from '../support/wait.js';
 
 const WARM_STARTS = 3;
 const WARM_LIMIT_MS = 3_000;
@@ -20,6 +20,12 @@ cleanUpProcesses();
 
 const dataDir = join(scratchFolder('dev'), 'ductor');
 let engine: Engine;
+
+/** Stops the engine as Ctrl-C does; it has to end well. */
+async function stopped(): Promise<void> {
+  const exit = await engine.stop();
+  expect(exit, engine.child.output).toEqual({ code: 0, signal: null });
+}
 
 /** Runs statements as superuser on the embedded server, which is left as it runs. */
 async function onServer<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
@@ -34,12 +40,14 @@ async function onServer<T>(work: (client: pg.Client) => Promise<T>): Promise<T> 
   }
 }
 
-/** Transactions of all databases so far; the spectator's own two or three are among them. */
-async function transactions(client: pg.Client): Promise<number> {
-  const { rows } = await client.query<{ sum: string }>(
-    'select sum(xact_commit + xact_rollback) as sum from pg_stat_database',
-  );
-  return Number(rows[0]?.sum);
+const LOG = join(dataDir, 'postgres/postgres.log');
+
+/** First lines of the statements that sessions of these names have sent, by the server's log. */
+function logged(application: RegExp): readonly string[] {
+  const sent = new RegExp(`app=(?:${application.source}) LOG: {2}(?:statement|execute)`);
+  return readFileSync(LOG, 'utf8')
+    .split('\n')
+    .filter((line) => sent.test(line));
 }
 
 describe('ductor dev', () => {
@@ -61,7 +69,7 @@ describe('ductor dev', () => {
     });
     await api.publishWorkflow('kept');
     api.close();
-    expect(await engine.stop()).toEqual({ code: 0, signal: null });
+    await stopped();
     expect(() => readFileSync(join(dataDir, 'postgres/pgdata/postmaster.pid'))).toThrow('ENOENT');
   });
 
@@ -72,7 +80,7 @@ describe('ductor dev', () => {
       await engine.start();
       times.push(engine.readyMs);
       expect(engine.ready).toEqual(before);
-      if (start < WARM_STARTS - 1) expect((await engine.stop()).code).toBe(0);
+      if (start < WARM_STARTS - 1) await stopped();
     }
     const client = new DuctorClient({ engine: engine.address, apiKey: engine.apiKey });
     const run = await client.trigger('kept', {});
@@ -85,40 +93,36 @@ describe('ductor dev', () => {
   });
 
   /*
-   * Two counts that do not know of each other. The server's log with log_statement = all has a line for every statement
-   * of every session, named by its application; pg_stat_database counts transactions. A statement outside a transaction
-   * block is one transaction, so the second can only be smaller when statements share a transaction. Autovacuum, which
-   * no engine sends, is off meanwhile: its transactions would be among the second's.
+   * Counted by the server: with log_statement = all it writes a line for every statement of every session, whichever
+   * protocol it came by. That it does is checked with a session that sends known statements.
    */
   it(`sends fewer than ${IDLE_QUERIES_PER_SECOND_MAX} statements a second when there is nothing to do`, async () => {
     await sleep(2_000);
-    const log = join(dataDir, 'postgres/postgres.log');
-    const logged = (): string[] =>
-      readFileSync(log, 'utf8')
-        .split('\n')
-        .filter((line) => /app=(?!spectator).*LOG: {2}(statement|execute)/.test(line));
-    const counted = await onServer(async (client) => {
+    const sent = await onServer(async (client) => {
       await client.query("alter system set log_line_prefix = '%m [%p] app=%a '");
       await client.query("alter system set log_statement = 'all'");
-      await client.query('alter system set autovacuum = off');
       await client.query('select pg_reload_conf()');
-      await sleep(2_000);
-      const statements = logged().length;
-      const before = await transactions(client);
+      await until('the log to name statements', async () => {
+        await client.query('select 1');
+        return logged(/spectator/).length > 0;
+      });
+      const known = logged(/spectator/).length;
+      await client.query('select 2');
+      await client.query('select $1::int', [3]);
+      for (let times = 0; times < 3; times += 1)
+        await client.query({ name: 'named', text: 'select $1::int', values: [times] });
+      expect(logged(/spectator/)).toHaveLength(known + 5);
+
+      const before = logged(/ductor[^:]*?/).length;
       await sleep(IDLE_SECONDS * 1_000);
-      const after = await transactions(client);
-      const sent = logged().slice(statements);
+      const lines = logged(/ductor[^:]*?/).slice(before);
       await client.query('alter system reset all');
       await client.query('select pg_reload_conf()');
-      return { sent, transactions: after - before };
+      return lines;
     });
-    const perSecond = counted.sent.length / IDLE_SECONDS;
-    console.log(
-      `dev: idle ${perSecond.toFixed(1)} statements/s by the log, ` +
-        `${(counted.transactions / IDLE_SECONDS).toFixed(1)} transactions/s by pg_stat_database`,
-    );
-    expect(counted.sent.length, 'a log that sees the heartbeat').toBeGreaterThan(0);
-    expect(perSecond, counted.sent.join('\n')).toBeLessThan(IDLE_QUERIES_PER_SECOND_MAX);
-    expect(counted.transactions / IDLE_SECONDS).toBeLessThan(IDLE_QUERIES_PER_SECOND_MAX);
+    const perSecond = sent.length / IDLE_SECONDS;
+    console.log(`dev: idle, ${perSecond.toFixed(1)} statements a second`);
+    expect(sent.length, 'the heartbeat at least').toBeGreaterThanOrEqual(IDLE_SECONDS / 2);
+    expect(perSecond, sent.join('\n')).toBeLessThan(IDLE_QUERIES_PER_SECOND_MAX);
   });
 });
