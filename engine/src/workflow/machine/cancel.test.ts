@@ -89,20 +89,6 @@ describe('a cancel', () => {
     expect(run.give(CANCEL).dispositions).toEqual(['ignored']);
   });
 
-  it('ends the parking of a run that was parked while it came to its end', () => {
-    const { run } = cancelling();
-    run.give({ kind: 'park', code: 'poison_commit', message: 'bad bytes' });
-    run.nowUs = T0_US + 2_000_000;
-    expect(run.give(WAKE).dispositions).toEqual(['ignored']);
-    expect(words(run.give(CANCEL).entries)).toEqual([
-      'run_resumed',
-      'step_cancelled scheduled 1',
-      'step_cancelled running 1',
-      'run_closed',
-    ]);
-    expect(run.state).toMatchObject({ status: 'CANCELLED', parked: null });
-  });
-
   it('of a run with nothing on workers closes it at once', () => {
     const run = drive(planOf({ steps: { w: { type: 'WAIT', wakeAtUs: () => T0_US + 1e6 } } }));
     run.give(start());

@@ -1,6 +1,5 @@
 /** The request to end a run. It reaches every open step; the run is CANCELLED when all of them ended (M10). */
 import type { Disposition, RunInput } from './inputs.js';
-import { applyResume } from './park.js';
 import type { StepState } from './state.js';
 import { isActiveStatus, isWaitingStatus } from './step-table.js';
 import { callbackAt, emit, type Tick } from './tick.js';
@@ -21,14 +20,10 @@ function tellToStop(tick: Tick, step: StepState): void {
   tick.commands.push({ kind: 'abort', path, attempt, reason: 'cancelled' });
 }
 
-/**
- * Asks the run to end. Evaluates nothing of the plan, so that a run parked for a faulty plan can be ended by it. A run
- * that was parked after it had been asked to end is resumed by being asked again: nothing else would ever end it.
- */
+/** Asks the run to end. Evaluates nothing of the plan, so that a run parked for a faulty plan can be ended by it. */
 export function applyCancel(tick: Tick, input: RunInput & { readonly kind: 'cancel' }): Disposition {
   const { draft } = tick;
-  if (!draft.started || draft.closed !== null) return 'ignored';
-  if (draft.cancel !== null) return applyResume(tick);
+  if (!draft.started || draft.closed !== null || draft.cancel !== null) return 'ignored';
   emit(tick, { kind: 'cancel_requested', reason: input.reason, requestedBy: input.requestedBy });
   cancelWaiting(tick);
   const active = [...draft.steps.values()].filter((step) => isActiveStatus(step.status));
