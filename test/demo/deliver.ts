@@ -16,7 +16,7 @@ export interface Delivery {
   readonly posts: number;
 }
 
-/** Posts a lead until the app answers 202. The lead's id makes repeats harmless. Throws for any answer but 202 and 503. */
+/** Posts a lead until the app answers 202; its id makes repeats harmless. Throws for any answer but 202 and 503. */
 export async function deliver(apiAddress: string, lead: DemoLead): Promise<Delivery> {
   const endMs = performance.now() + LIMIT_MS;
   for (let posts = 1; ; posts += 1) {

@@ -1,4 +1,4 @@
-/** Everything the demo runs: engine with its database, the app's worker and the app's web side, each its own process. */
+/** All the demo runs: engine with its database, the app's worker and the app's web side, each a process of its own. */
 import { join } from 'node:path';
 import { DuctorClient } from '@ductor/sdk';
 import { type Child, killChildren } from '../support/child.js';

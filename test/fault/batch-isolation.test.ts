@@ -148,7 +148,8 @@ describe('a batch of 100 runs', () => {
     ]);
     await test.db.query(
       `insert into ductor.run_journal (at, tenant_id, run_id, seq, entries)
-        select max(at) + 1, tenant_id, run_id, $2, $3 from ductor.run_journal where run_id = $1 group by tenant_id, run_id`,
+        select max(at) + 1, tenant_id, run_id, $2, $3 from ductor.run_journal
+        where run_id = $1 group by tenant_id, run_id`,
       [bad.id, seq, Buffer.from(entries)],
     );
     gate.open();

@@ -4,7 +4,9 @@
  * What a commit is: the messages from a Bind of a statement named commit_… to the Sync behind it. The server runs them
  * as one transaction that ends at the Sync, so a Sync that was sent is a COMMIT that was sent.
  *
- * States of a connection: PASSING -> CUT, or PASSING -> HELD (from the commit on nothing goes to the server) -> PASSING.
+ * States of a connection: PASSING -> CUT, or PASSING -> HELD -> PASSING. While it is HELD, from the commit on, nothing
+ * goes to the server.
+ *
  * Invariants
  *   X1 bytes go on in order and unchanged.
  *   X2 a cut "after the answer" happens once the server has answered, so its transaction has ended; the answer is lost.

@@ -6,8 +6,7 @@
  * Invariant A1: a waiter is answered once, by the first result of its run.
  */
 import { type ClientDuplexStream, type ServiceError, status } from '@grpc/grpc-js';
-import type { AwaitRunsRequest } from '../gen/ductor/v1/run.js';
-import { type AwaitRunsResponse, type RunResult, type RunServiceClient } from '../gen/ductor/v1/run.js';
+import type { AwaitRunsRequest, AwaitRunsResponse, RunResult, RunServiceClient } from '../gen/ductor/v1/run.js';
 import type { Connection } from '../connection/connection.js';
 import type { System } from '../connection/system.js';
 import { DuctorError } from '../errors.js';

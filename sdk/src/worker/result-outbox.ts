@@ -3,8 +3,9 @@
  * carried it is lost, and on another stream when its acknowledgement is late: a node that stands still keeps its
  * connections, and others have taken its runs over.
  *
- * States of a result: WAITING (for a stream) -> SENT (on a stream) -> gone (acknowledged); SENT -> WAITING (stream lost,
- * or acknowledgement late).
+ * States of a result: WAITING (for a stream) -> SENT (on a stream) -> gone (acknowledged).
+ * SENT -> WAITING when the stream is lost or the acknowledgement is late.
+ *
  * Invariants
  *   R1 a result leaves only by its acknowledgement, on whichever stream.
  *   R2 an attempt has at most one result here.
@@ -113,8 +114,8 @@ export class ResultOutbox<S> {
   }
 
   /**
-   * Lets results go out once more whose acknowledgement is late. What is out already may still be acknowledged. The wait
-   * doubles with each time, so that a slow database is not asked to do everything several times.
+   * Lets results go out once more whose acknowledgement is late. What is out already may still be acknowledged. The
+   * wait doubles with each time, so that a slow database is not asked to do everything several times.
    *
    * @param nowMs the time, ms
    * @param lateMs how long an acknowledgement may take the first time
