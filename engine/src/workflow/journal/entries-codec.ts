@@ -1,8 +1,8 @@
 /**
  * Rows of the journal as bytes (proto/ductor/journal/v1/journal.proto).
  *
- * Measured (bench/machine-ticks.ts, Node 20, CPU time, 300 B values): encoding 1.8 us an entry, decoding 0.8 us, folding
- * 0.35 us. Generated code is fast enough: a codec by hand could save no more than half of a tick's 8.5 us.
+ * Measured (bench/machine-ticks.ts, Node 20, CPU time, 300 B values), an entry: encoding 1.8 us, decoding 0.8 us,
+ * folding 0.35 us. Generated code is fast enough: a codec by hand could save no more than half of a tick's 8.5 us.
  */
 import { Entries, type Entry as StoredEntry } from '../../gen/ductor/journal/v1/journal.js';
 import { DuctorError } from '../../kernel/index.js';
