@@ -2,6 +2,7 @@
 import type pg from 'pg';
 import { DuctorError } from '../../kernel/index.js';
 import { databaseError } from './classify.js';
+import { queryAsTenant } from './tenant-query.js';
 import type { Prepared, Queryable, Result, Row } from './types.js';
 
 /** The part of a pool or client that is used here. */
@@ -26,6 +27,22 @@ export async function runStatement<R extends Row>(
   }
 }
 
+/** The same for a tenant, through a session that is set up for tenants. */
+export async function runTenantStatement<R extends Row>(
+  client: pg.ClientBase,
+  tenantId: string,
+  statement: string | Prepared,
+  values: readonly unknown[] | undefined,
+): Promise<Result<R>> {
+  const named = typeof statement === 'string' ? { text: statement } : statement;
+  try {
+    const result = await queryAsTenant<R>(client, tenantId, named, values ?? []);
+    return { rows: result.rows, rowCount: result.rowCount ?? 0 };
+  } catch (error) {
+    throw databaseError(error, 'name' in named ? named.name : named.text.trimStart().slice(0, 60));
+  }
+}
+
 /** Commits. Throws when the server rolled back instead: a failed statement inside was caught and ignored. */
 async function commit(sender: Sender): Promise<void> {
   let command: string;
@@ -38,10 +55,18 @@ async function commit(sender: Sender): Promise<void> {
     throw new DuctorError('internal', 'the transaction was rolled back: a statement in it failed');
 }
 
-/** Runs the work between begin and commit. If the rollback fails too, the first error is the one to tell. */
-export async function runTransaction<T>(sender: Sender, work: (tx: Queryable) => Promise<T>): Promise<T> {
+/**
+ * Runs the work between begin and commit. If the rollback fails too, the first error is the one to tell.
+ *
+ * @param begin what begins the transaction
+ */
+export async function runTransaction<T>(
+  sender: Sender,
+  work: (tx: Queryable) => Promise<T>,
+  begin = 'begin',
+): Promise<T> {
   const tx: Queryable = { query: (statement, values) => runStatement(sender, statement, values) };
-  await tx.query('begin');
+  await tx.query(begin);
   let result: T;
   try {
     result = await work(tx);

@@ -58,8 +58,19 @@ export interface ConnectOptions {
   readonly isLane?: boolean;
 }
 
+/** Access for callers: one tenant at a time. */
+export interface TenantAccess {
+  /**
+   * Statements and transactions that see rows of this tenant only and can write no others, as the role ductor_api under
+   * row-level security. A statement takes one round trip, as without a tenant.
+   *
+   * @param tenantId a UUID, else statements throw internal
+   */
+  asTenant(tenantId: string): Transactor;
+}
+
 /** A pool of sessions to one database. */
-export interface Database extends Transactor {
+export interface Database extends Transactor, TenantAccess {
   /** Opens a dedicated session. */
   connect(options: ConnectOptions): Promise<Connection>;
   /** Ends all pooled sessions; dedicated ones are their owners' to close. */

@@ -1,10 +1,11 @@
 /**
  * Brings the schema `ductor` up to date, under an advisory lock: of engines that start at once one migrates, the others
- * wait and find nothing to do. All pending migrations are one transaction.
+ * wait and find nothing to do. All pending migrations are one transaction. Then the wall between tenants is raised
+ * around what they made.
  */
 import pg from 'pg';
 import { DuctorError } from '../../kernel/index.js';
-import { databaseError } from '../connect/classify.js';
+import { classify, databaseError } from '../connect/classify.js';
 import { migrationFiles, MIGRATIONS_FOLDER, type MigrationFile } from './migration-files.js';
 
 /** How to migrate. */
@@ -125,10 +126,30 @@ async function runPending(
 async function migrateWith(client: pg.Client, options: MigrateOptions): Promise<MigrationReport> {
   const files = migrationFiles(options.folder);
   const applied = await appliedMigrations(client);
-  // The common case of a start: nothing pending, no lock needed.
-  if (applied !== undefined && pendingOf(files, applied).length === 0) return { applied: [] };
+  const isPending = applied === undefined || pendingOf(files, applied).length > 0;
+  // The common case of a start: nothing to do, no lock needed.
+  if (!isPending && !(await lacksTenantWall(client))) return { applied: [] };
   await client.query(`select pg_advisory_lock(${LOCK_KEY})`);
-  return { applied: await runPending(client, options, files) };
+  const ran = isPending ? await runPending(client, options, files) : [];
+  if (await lacksTenantWall(client)) await raiseTenantWall(client);
+  return { applied: ran };
+}
+
+/** Whether the schema knows the wall between tenants (migration 0005) and it does not stand. */
+async function lacksTenantWall(client: pg.Client): Promise<boolean> {
+  const known = await client.query(`select 1 where to_regprocedure('${SCHEMA}.tenant_wall_problem()') is not null`);
+  if (known.rowCount === 0) return false;
+  const { rows } = await client.query<{ problem: string | null }>(`select ${SCHEMA}.tenant_wall_problem() as problem`);
+  return rows[0]?.problem !== null;
+}
+
+/** Raises it where this role may; where it may not, checkTenantWall says so to whoever starts an engine. */
+async function raiseTenantWall(client: pg.Client): Promise<void> {
+  try {
+    await client.query(`select ${SCHEMA}.raise_tenant_wall()`);
+  } catch (error) {
+    if (classify(databaseError(error, 'raise the tenant wall')).class !== 'statement') throw error;
+  }
 }
 
 /**
