@@ -15,8 +15,12 @@ const { values } = parseArgs({ options: { 'plant-double': { type: 'boolean', def
 const show = startShow();
 const beganMs = performance.now();
 
+let isStopping = false;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => {
+  process.on(signal, () => {
+    // A terminal's Ctrl-C comes twice: to the whole group, and again from the launcher that passes it on.
+    if (isStopping) return;
+    isStopping = true;
     void clearStage().finally(() => process.exit(130));
   });
 }
@@ -36,5 +40,5 @@ const wrong = await verdict();
 for (const each of wrong) show.bad(each);
 const took = seconds(performance.now() - beganMs);
 if (wrong.length === 0) show.good(`GREEN in ${took}: every effect exactly once, every idempotency key once`);
-else show.bad(`RED in ${took}: ${wrong.length} objections`);
+else show.bad(`RED in ${took}, for the reasons above`);
 process.exitCode = wrong.length === 0 ? 0 : 1;

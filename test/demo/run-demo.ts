@@ -66,6 +66,8 @@ async function act(stage: Stage, show: Show, leads: readonly DemoLead[]): Promis
   const deliveries: Promise<Delivery>[] = [];
   const post = (from: number, to: number): void => {
     const own = leads.slice(from, to).map((lead) => deliver(stage.apiAddress, lead));
+    // Awaited below; when a kill goes wrong first, nobody is there to hear that a post failed as well.
+    for (const delivery of own) delivery.catch(() => undefined);
     deliveries.push(...own);
     show.line(`${own.length} leads posted${from === FIRST_WAVE ? ' while the engine is down' : ''}`);
   };
