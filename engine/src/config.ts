@@ -36,6 +36,10 @@ const SETTINGS = z.object({
     .enum(['debug', 'info', 'warn', 'error', 'silent'])
     .default('info')
     .describe('Least level that is logged.'),
+  DUCTOR_METRICS: z
+    .enum(['loopback', 'all', 'off'])
+    .default('loopback')
+    .describe('Who may read /metrics: requests from this machine that no proxy passed on, everybody, nobody.'),
   DUCTOR_ALLOW_UNSAFE_DATABASE: flag.describe(
     'true accepts fsync, synchronous_commit or full_page_writes off: a crash may then lose acknowledged work.',
   ),

@@ -3,7 +3,7 @@
  *
  *   starting (database checked and migrated, door open but refusing) -> serving -> stopping -> stopped
  */
-import { createGrpcServer } from './api/index.js';
+import { createDoors } from './api/index.js';
 import { Bridge, taskTokens } from './bridge/index.js';
 import { postgresBus } from './bus/index.js';
 import type { Settings } from './config.js';
@@ -114,12 +114,14 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
     options: { leaseMs: settings.DUCTOR_LEASE_MS },
     hooks: coordinatorHooks(metrics, log),
   });
-  const server = createGrpcServer({
+  const doors = createDoors({
     ...{ tenancy, catalog: registry, plans: registry.planSource, coordinator, bridge, bus, clock, random, log },
     reader: postgresRunReader(db, isSnapshotReadable),
+    metrics: metrics.registry,
+    metricsAccess: settings.DUCTOR_METRICS,
   });
   // Another engine that names this address is dead once the address could be bound (docs/decisions/0007).
-  const port = await server.bind(settings.DUCTOR_HOST, settings.DUCTOR_PORT);
+  const port = await doors.bind(settings.DUCTOR_HOST, settings.DUCTOR_PORT);
   advertised.address = settings.DUCTOR_ADVERTISE_ADDRESS ?? `${reachableHost(settings.DUCTOR_HOST)}:${port}`;
   await maintainRuns(db);
   const maintenance = everyHour(clock, () => maintainRuns(db).then(() => undefined, onError));
@@ -131,11 +133,11 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
     metrics,
     async stop() {
       maintenance.cancel();
-      server.drain();
+      doors.drain();
       bridge.drain();
       await coordinator.stop();
       bridge.close();
-      await server.close();
+      await doors.close();
       await Promise.all([runs.close(), cluster.close(), bus.close()]);
       await db.close();
     },

@@ -1,2 +1,3 @@
 /** The doors of a node. */
-export { createGrpcServer, type GrpcServer } from './grpc/index.js';
+export { createDoors, type Doors } from './doors.js';
+export type { MetricsAccess } from './http/pages/metrics-access.js';

@@ -11,7 +11,7 @@ export {
 } from './errors/catalogue.js';
 export { DuctorError, impossible, type DuctorErrorOptions, type Problem } from './errors/ductor-error.js';
 export { SHARD_COUNT, isUuid, shardOf, uuidV7 } from './ids.js';
-export { checkJson, MAX_JSON_DEPTH, MAX_JSON_KEYS, MAX_JSON_STRING_BYTES } from './json-limits.js';
+export { checkJson, fieldPath, MAX_JSON_DEPTH, MAX_JSON_KEYS, MAX_JSON_STRING_BYTES } from './json-limits.js';
 export { type Random, seededRandom, unitInterval } from './random.js';
 export { parseTimestampUs } from './rfc3339.js';
 export { clusterSecret, equalBytes, hmacSha256, type ClusterSecret, type PurposeKeys } from './secret.js';

@@ -32,7 +32,7 @@ function note(walk: Walk, path: string, value: string, problem: string, remedy: 
 }
 
 /** Path of a field: dotted where the key is a plain name, else in brackets with quotes. */
-function fieldPath(path: string, key: string): string {
+export function fieldPath(path: string, key: string): string {
   if (/^[A-Za-z_][A-Za-z0-9_]{0,63}$/.test(key)) return path === '' ? key : `${path}.${key}`;
   return `${path}[${JSON.stringify(wellFormed(key).slice(0, 64))}]`;
 }

@@ -7,11 +7,12 @@
  *
  * Invariant: every method that is served has an entry in the permission table, or the server is not built.
  */
+import type { Socket } from 'node:net';
 import { Server, ServerCredentials, type ServiceDefinition, type UntypedServiceImplementation } from '@grpc/grpc-js';
 import { loadFileDescriptorSetFromBuffer } from '@grpc/proto-loader';
 import { ReflectionService } from '@grpc/reflection';
 import { HealthImplementation } from 'grpc-health-check';
-import { DuctorError, impossible, type Clock, type Random, type Timer } from '../../kernel/index.js';
+import { impossible, type Clock, type Random, type Timer } from '../../kernel/index.js';
 import { BridgeServiceService } from '../../gen/ductor/v1/bridge.js';
 import { RunServiceService } from '../../gen/ductor/v1/run.js';
 import { WorkflowServiceService } from '../../gen/ductor/v1/workflow.js';
@@ -20,8 +21,10 @@ import type { Bridge } from '../../bridge/index.js';
 import type { Log } from '../../telemetry/index.js';
 import { PUBLIC, permissionOf, type Tenancy } from '../../tenancy/index.js';
 import { work } from './bridge-service.js';
-import { reporter } from './errors/report.js';
+import { reporter, type Report } from './errors/report.js';
 import type { GuardOptions } from './guard.js';
+import type { GuardedMethod } from './guarded-method.js';
+import { MAX_MESSAGE_BYTES, MESSAGE_MARGIN_BYTES } from './message-size.js';
 import type { Bus, Coordinator, PlanSource, RunReader, WorkflowCatalog } from './ports.js';
 import { awaitRuns } from './runs/await-runs.js';
 import { cancelRun, getRun, getRunHistory, listRuns } from './runs/read-runs.js';
@@ -45,14 +48,20 @@ export interface GrpcServerOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Default: plaintext, for behind a proxy or on loopback. */
-  readonly credentials?: ServerCredentials;
 }
 
-/** A gRPC server. */
+/** A gRPC server. It does not listen: the port gives it the connections that speak HTTP/2. */
 export interface GrpcServer {
-  /** Listens. Returns the port. Throws address_unavailable. */
-  bind(host: string, port: number): Promise<number>;
+  /** The methods of the contract by their paths, for the doors that bring bytes. */
+  readonly methods: ReadonlyMap<string, GuardedMethod>;
+  /** What a caller may see of a failure; faults are logged. */
+  readonly report: Report;
+  /** Takes a connection, plaintext, from its first byte on. */
+  accept(socket: Socket): void;
+  /** The port is bound: from now on the health is SERVING while the node owns shards. */
+  start(): void;
+  /** Whether the health is SERVING. */
+  isServing(): boolean;
   /** Says NOT_SERVING, so that load balancers stop sending; calls are still answered. */
   drain(): void;
   /** Ends streams, lets calls finish, closes connections; those that do not end in time are cut. */
@@ -60,7 +69,7 @@ export interface GrpcServer {
 }
 
 const CHANNEL_OPTIONS = {
-  'grpc.max_receive_message_length': 4 * 1024 * 1024,
+  'grpc.max_receive_message_length': MAX_MESSAGE_BYTES + MESSAGE_MARGIN_BYTES,
   'grpc.max_concurrent_streams': 100,
   // Both ends of a dead connection learn of it within half a minute.
   'grpc.keepalive_time_ms': 20_000,
@@ -71,9 +80,7 @@ const CLOSE_MS = 5_000;
 /** How often the node looks whether it owns shards. */
 const HEALTH_MS = 200;
 
-type Services = readonly { readonly definition: ServiceDefinition; readonly handlers: UntypedServiceImplementation }[];
-
-function buildServices(options: GrpcServerOptions, feed: RunFeed, guard: GuardOptions): Services {
+function buildServices(options: GrpcServerOptions, feed: RunFeed, guard: GuardOptions): readonly ServiceBuilder[] {
   const { catalog, plans, coordinator, reader, clock } = options;
   const { report } = guard;
   const starts = new RecentStarts();
@@ -129,7 +136,7 @@ function addHealthAndReflection(server: Server): HealthImplementation {
 function watchHealth(
   health: HealthImplementation,
   { clock, coordinator }: GrpcServerOptions,
-): { start(): void; stop(): void } {
+): { start(): void; stop(): void; isServing(): boolean } {
   let timer: Timer | null = null;
   let isServing = false;
   const set = (serving: boolean): void => {
@@ -146,19 +153,8 @@ function watchHealth(
       timer?.cancel();
       set(false);
     },
+    isServing: () => isServing,
   };
-}
-
-function listen(server: Server, target: string, credentials: ServerCredentials): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.bindAsync(target, credentials, (error, port) => {
-      if (error === null) resolve(port);
-      else
-        reject(
-          new DuctorError('address_unavailable', `cannot listen on ${target}: ${error.message}`, { cause: error }),
-        );
-    });
-  });
 }
 
 function shutDown(server: Server, clock: Clock): Promise<void> {
@@ -180,15 +176,16 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   const server = new Server(CHANNEL_OPTIONS);
   const feed = new RunFeed({ ...options, onError: (err) => log.error({ err }, 'cannot look at awaited runs') });
   const guard = { tenancy, clock, report: reporter(log, random) };
-  for (const { definition, handlers } of buildServices(options, feed, guard)) server.addService(definition, handlers);
+  const services = buildServices(options, feed, guard);
+  for (const { definition, handlers } of services) server.addService(definition, handlers);
   const watch = watchHealth(addHealthAndReflection(server), options);
+  const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   return {
-    async bind(host, port) {
-      const target = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
-      const bound = await listen(server, target, options.credentials ?? ServerCredentials.createInsecure());
-      watch.start();
-      return bound;
-    },
+    methods: new Map(services.flatMap(({ methods }) => [...methods])),
+    report: guard.report,
+    accept: (socket) => injector.injectConnection(socket),
+    start: () => watch.start(),
+    isServing: () => watch.isServing(),
     drain: () => watch.stop(),
     async close() {
       watch.stop();

@@ -4,7 +4,7 @@ import { memoryBus, type Bus } from '../../../bus/index.js';
 import { Bridge, taskTokens } from '../../../bridge/index.js';
 import { createCelCompiler } from '../../../expressions/index.js';
 import type { Database } from '../../../store/index.js';
-import { createLog } from '../../../telemetry/index.js';
+import { createLog, createMetrics } from '../../../telemetry/index.js';
 import { createTenancy, SCOPES, type Scope, type Tenancy } from '../../../tenancy/index.js';
 import {
   createCoordinator,
@@ -16,8 +16,9 @@ import {
   postgresRunStore,
   type WorkflowRegistry,
 } from '../../../workflow/index.js';
+import type { HttpLimits } from '../../http/limits.js';
 import type { Coordinator } from '../ports.js';
-import { createGrpcServer, type GrpcServer } from '../server.js';
+import { createDoors, type Doors } from '../../doors.js';
 
 /** A running node. */
 export interface TestNode {
@@ -25,7 +26,7 @@ export interface TestNode {
   readonly registry: WorkflowRegistry;
   readonly coordinator: Coordinator;
   readonly bridge: Bridge;
-  readonly server: GrpcServer;
+  readonly server: Doors;
   /** host:port. */
   readonly address: string;
   /** Lines of its log. */
@@ -39,6 +40,8 @@ export interface TestNode {
 export interface TestNodeOptions {
   /** Default: one of its own, so that it hears of other nodes by the database alone. */
   readonly bus?: Bus;
+  /** Those of HTTP that differ from the defaults. */
+  readonly limits?: Partial<HttpLimits>;
 }
 
 /** Starts a node on the database. */
@@ -63,9 +66,10 @@ export async function startTestNode(db: Database, options: TestNodeOptions = {})
     node: { nodeId, address: '127.0.0.1:1' },
   });
   bridge.attach(coordinator);
-  const server = createGrpcServer({
+  const server = createDoors({
     ...shared,
     ...{ tenancy, coordinator, bridge, log, catalog: registry, reader: postgresRunReader(db) },
+    ...{ metrics: createMetrics().registry, metricsAccess: 'loopback', limits: options.limits ?? {} },
   });
   await maintainRuns(db);
   const port = await server.bind('127.0.0.1', 0);

@@ -1,0 +1,91 @@
+/**
+ * One port for everything: gRPC goes to grpc-js, all else to the HTTP/1.1 server.
+ *
+ *   built -> bound -> draining (answers end their connections) -> closed
+ *
+ * Invariants:
+ * 1. A connection belongs to one of the two from its first bytes on, or is closed.
+ * 2. There are at most as many connections as the limits say; more are closed at once.
+ * 3. After close() no connection is open: those that do not end in time are cut.
+ */
+import { createServer, type Server, type Socket } from 'node:net';
+import { DuctorError, type Clock } from '../../kernel/index.js';
+import type { HttpLimits } from '../http/limits.js';
+import { firstBytes } from './first-bytes.js';
+import { http1Server, type Handler } from './http1-server.js';
+
+/** What the port needs. */
+export interface PortOptions {
+  readonly clock: Clock;
+  readonly limits: HttpLimits;
+  /** Takes connections that speak HTTP/2. */
+  readonly http2: (socket: Socket) => void;
+  /** Answers requests of HTTP/1.1. */
+  readonly handler: Handler;
+  /** Told of each connection that was closed because there were too many. */
+  readonly onTooMany: () => void;
+}
+
+/** The port. */
+export interface Port {
+  /** Listens. Returns the port's number. Throws address_unavailable. */
+  bind(host: string, port: number): Promise<number>;
+  /** From now on each answer over HTTP/1.1 is the last one of its connection. */
+  drain(): void;
+  /** Takes no more connections, ends idle ones, waits for answers, cuts what is left. */
+  close(): Promise<void>;
+}
+
+function listen(server: Server, host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const failed = (error: Error): void =>
+      reject(
+        new DuctorError('address_unavailable', `cannot listen on ${host}:${port}: ${error.message}`, { cause: error }),
+      );
+    server.once('error', failed);
+    server.listen({ host, port, backlog: 1_024 }, () => {
+      server.off('error', failed);
+      const address = server.address();
+      resolve(typeof address === 'object' && address !== null ? address.port : port);
+    });
+  });
+}
+
+/** Builds the port. */
+export function createPort({ clock, limits, http2, handler, onTooMany }: PortOptions): Port {
+  let isDraining = false;
+  const http1 = http1Server(limits, (request, response) => {
+    if (isDraining) response.setHeader('connection', 'close');
+    handler(request, response);
+  });
+  const open = new Set<Socket>();
+  const server = createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: 30_000 }, (socket) => {
+    open.add(socket);
+    socket.on('close', () => open.delete(socket));
+    firstBytes(socket, clock, limits.headersMs, (spoken) => {
+      if (spoken === 'http2') http2(socket);
+      else http1.emit('connection', socket);
+    });
+  });
+  server.maxConnections = limits.connections;
+  server.on('drop', onTooMany);
+  return {
+    bind: (host, port) => listen(server, host, port),
+    drain: () => void (isDraining = true),
+    async close() {
+      isDraining = true;
+      await new Promise<void>((resolve) => {
+        const timer = clock.setTimer(limits.closeMs, () => {
+          for (const socket of open) socket.destroy();
+        });
+        server.close(() => {
+          timer.cancel();
+          resolve();
+        });
+        http1.closeIdleConnections();
+      });
+      http1.closeAllConnections();
+      http1.emit('close');
+    },
+  };
+}
