@@ -20,7 +20,8 @@ import {
   uuidV7,
 } from './kernel/index.js';
 import { learnTime, observedCluster } from './observed-cluster.js';
-import { type Database, checkServer, migrate, openDatabase } from './store/index.js';
+import { readyDatabase } from './ready-database.js';
+import type { Database } from './store/index.js';
 import { type Log, type Metrics, createMetrics } from './telemetry/index.js';
 import { type Tenancy, createTenancy } from './tenancy/index.js';
 import {
@@ -61,15 +62,9 @@ const MAINTENANCE_MS = 3_600_000;
  */
 export async function startEngine(options: EngineOptions): Promise<RunningEngine> {
   const { url, settings, log } = options;
-  const node: Node = { clock: systemClock(), random: systemRandom(), db: openEngineDatabase(url, log) };
+  const db = await readyDatabase({ url, allowUnsafe: settings.DUCTOR_ALLOW_UNSAFE_DATABASE, log });
+  const node: Node = { clock: systemClock(), random: systemRandom(), db };
   try {
-    await checkServer(node.db, settings.DUCTOR_ALLOW_UNSAFE_DATABASE);
-    await migrate({
-      url,
-      onProgress: ({ name }) => {
-        if (name !== '') log.info({ migration: name }, 'migrating');
-      },
-    });
     await learnTime(node.db, node.clock);
     return await serve(options, node);
   } catch (error) {
@@ -82,10 +77,6 @@ interface Node {
   readonly clock: SystemClock;
   readonly random: Random;
   readonly db: Database;
-}
-
-function openEngineDatabase(url: string, log: Log): Database {
-  return openDatabase({ url, applicationName: 'ductor engine', log: (line) => log.info({}, line) });
 }
 
 async function serve(options: EngineOptions, node: Node): Promise<RunningEngine> {

@@ -8,7 +8,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { CelCompiler } from '../../expressions/index.js';
-import type { Queryable } from '../../store/index.js';
+import type { TenantAccess } from '../../store/index.js';
 import type { PlanSource } from '../coordinator/ports.js';
 import { compilePlan } from '../definition/index.js';
 import type { Plan } from '../machine/plan.js';
@@ -32,12 +32,12 @@ export interface PlanSourceOptions {
  * Plans of published versions. `load` throws database_unavailable, and expression_invalid or expression_too_costly when
  * an engine with other limits published the version.
  */
-export function createPlanSource(db: Queryable, cel: CelCompiler, options: PlanSourceOptions = {}): PlanSource {
+export function createPlanSource(db: TenantAccess, cel: CelCompiler, options: PlanSourceOptions = {}): PlanSource {
   const plans = new LRUCache<string, Plan>({ maxSize: options.maxBytes ?? MAX_BYTES });
   const loading = new Map<string, Promise<Plan | undefined>>();
 
   const load = async (tenantId: string, familySlug: string, version: number): Promise<Plan | undefined> => {
-    const bytes = await loadDefinition(db, tenantId, familySlug, version);
+    const bytes = await loadDefinition(db.asTenant(tenantId), tenantId, familySlug, version);
     if (bytes === undefined) return undefined;
     const plan = compilePlan(storedDefinition(bytes), version, cel);
     plans.set(keyOf(tenantId, familySlug, version), plan, { size: bytes.byteLength });

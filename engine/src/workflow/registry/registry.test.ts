@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createCelCompiler } from '../../expressions/index.js';
 import { DuctorError, seededRandom, uuidV7 } from '../../kernel/index.js';
-import { openDatabase, type Transactor } from '../../store/index.js';
+import { openDatabase, type TenantAccess, type Transactor } from '../../store/index.js';
 import { testDatabase } from '../../store/testing/index.js';
 import type { Definition } from '../definition/index.js';
 import { createWorkflowRegistry, type WorkflowRegistry } from './index.js';
@@ -12,7 +12,7 @@ const random = seededRandom(7);
 const newId = (): string => uuidV7(1_700_000_000_000_000, random);
 
 /** A node's registry; each test uses a tenant of its own. */
-function registryOn(db: Transactor = test.db): WorkflowRegistry {
+function registryOn(db: TenantAccess = test.db): WorkflowRegistry {
   return createWorkflowRegistry({ db, cel, newId });
 }
 
@@ -30,15 +30,20 @@ const failing = (code: string, message?: RegExp): unknown =>
   expect.objectContaining({ code, ...(message === undefined ? {} : { message: expect.stringMatching(message) }) });
 
 /** Counts statements on their way to the database. */
-function counting(db: Transactor): Transactor & { readonly sent: string[] } {
+function counting(db: TenantAccess): TenantAccess & { readonly sent: string[] } {
   const sent: string[] = [];
   return {
     sent,
-    query: (statement, values) => {
-      sent.push(typeof statement === 'string' ? statement : statement.name);
-      return db.query(statement, values);
+    asTenant: (tenantId) => {
+      const tenant = db.asTenant(tenantId);
+      return {
+        query: (statement, values) => {
+          sent.push(typeof statement === 'string' ? statement : statement.name);
+          return tenant.query(statement, values);
+        },
+        transaction: (work) => tenant.transaction(work),
+      };
     },
-    transaction: (work) => db.transaction(work),
   };
 }
 
@@ -234,12 +239,13 @@ describe('currentVersion', () => {
   it('fails all who wait when the database does, and works again afterwards', async () => {
     const tenant = newId();
     let isDown = true;
+    const inner = test.db.asTenant(tenant);
     const flaky: Transactor = {
-      transaction: (work) => test.db.transaction(work),
+      transaction: (work) => inner.transaction(work),
       query: (statement, values) =>
-        isDown ? Promise.reject(new TypeError('cut off')) : test.db.query(statement, values),
+        isDown ? Promise.reject(new TypeError('cut off')) : inner.query(statement, values),
     };
-    const registry = registryOn(flaky);
+    const registry = registryOn({ asTenant: () => flaky });
     const lost = await Promise.allSettled([registry.currentVersion(tenant, 'a'), registry.currentVersion(tenant, 'b')]);
     expect(lost.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     isDown = false;

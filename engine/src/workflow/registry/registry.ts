@@ -1,7 +1,7 @@
 /** The stored workflows of all tenants: drafts, versions, and the plans they become. */
 import type { CelCompiler } from '../../expressions/index.js';
 import { DuctorError, isUuid, type Problem } from '../../kernel/index.js';
-import type { Transactor } from '../../store/index.js';
+import type { TenantAccess } from '../../store/index.js';
 import type { PlanSource } from '../coordinator/ports.js';
 import { isFamilySlug, validateDefinition, type Definition } from '../definition/index.js';
 import { currentVersions } from './current-versions.js';
@@ -18,7 +18,7 @@ import type { WorkflowKey } from './sql/workflow-row.js';
 
 /** What a registry is made of. */
 export interface WorkflowRegistryOptions extends PlanSourceOptions {
-  readonly db: Transactor;
+  readonly db: TenantAccess;
   readonly cel: CelCompiler;
   /** Ids of new workflows: UUIDs. */
   readonly newId: () => string;
@@ -100,7 +100,7 @@ function createDrafts(
   return {
     async create(tenantId, draft) {
       checkDraft(draft);
-      const made = await insertWorkflow(db, {
+      const made = await insertWorkflow(db.asTenant(tenantId), {
         tenantId,
         workflowId: newId(),
         familySlug: draft.family_slug,
@@ -113,7 +113,7 @@ function createDrafts(
     async updateDraft(tenantId, idOrSlug, draft) {
       const { id, familySlug } = await get(tenantId, idOrSlug);
       checkDraft(draft, familySlug);
-      const updated = await updateDraft(db, tenantId, id, draft.title ?? '', draftBytes(draft));
+      const updated = await updateDraft(db.asTenant(tenantId), tenantId, id, draft.title ?? '', draftBytes(draft));
       return updated ?? notFound(idOrSlug);
     },
   };
@@ -123,7 +123,7 @@ function createPublishing({ db, cel, newId }: WorkflowRegistryOptions): Pick<Wor
   return {
     async publish(tenantId, idOrSlug, expectedVersion) {
       const key = keyOf(tenantId, idOrSlug);
-      return db.transaction(async (tx) => {
+      return db.asTenant(tenantId).transaction(async (tx) => {
         const locked = (await lockWorkflow(tx, key)) ?? notFound(idOrSlug);
         if (expectedVersion !== 0 && expectedVersion !== locked.recordVersion) {
           const message = `${locked.familySlug} has record_version ${locked.recordVersion}, not ${expectedVersion}`;
@@ -140,10 +140,10 @@ function createPublishing({ db, cel, newId }: WorkflowRegistryOptions): Pick<Wor
     },
     async register(tenantId, definition) {
       const content = validContent(definition, 'the definition', cel);
-      const known = await findPublished(db, tenantId, content);
+      const known = await findPublished(db.asTenant(tenantId), tenantId, content);
       if (known !== undefined) return known;
       const { family_slug: familySlug, title = '' } = content.definition;
-      return db.transaction(async (tx) => {
+      return db.asTenant(tenantId).transaction(async (tx) => {
         await insertWorkflow(tx, { tenantId, workflowId: newId(), familySlug, title, draft: null });
         const key = { tenantId, workflowId: null, familySlug };
         const locked = (await lockWorkflow(tx, key)) ?? notFound(familySlug);
@@ -158,14 +158,14 @@ export function createWorkflowRegistry(options: WorkflowRegistryOptions): Workfl
   const { db, cel } = options;
   const lookup = currentVersions(db);
   const get: Get = async (tenantId, idOrSlug) =>
-    (await findWorkflow(db, keyOf(tenantId, idOrSlug))) ?? notFound(idOrSlug);
+    (await findWorkflow(db.asTenant(tenantId), keyOf(tenantId, idOrSlug))) ?? notFound(idOrSlug);
   return {
     get,
-    list: (tenantId, afterSlug, limit) => listWorkflows(db, tenantId, afterSlug, limit),
+    list: (tenantId, afterSlug, limit) => listWorkflows(db.asTenant(tenantId), tenantId, afterSlug, limit),
     validate: (definition) => validateDefinition(definition, cel).problems,
     async versions(tenantId, idOrSlug, beforeVersion, limit) {
       const { id } = await get(tenantId, idOrSlug);
-      return listVersions(db, tenantId, id, beforeVersion, limit);
+      return listVersions(db.asTenant(tenantId), tenantId, id, beforeVersion, limit);
     },
     async currentVersion(tenantId, familySlug) {
       const version = isFamilySlug(familySlug) ? await lookup(tenantId, familySlug) : undefined;

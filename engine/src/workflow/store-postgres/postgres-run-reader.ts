@@ -1,6 +1,7 @@
-/** Reads of runs over pooled sessions. */
+/** Reads of runs for callers, each under the wall of its tenant. */
 import { isUuid } from '../../kernel/index.js';
-import type { Queryable } from '../../store/index.js';
+import type { Queryable, TenantAccess } from '../../store/index.js';
+import { byTenant } from '../by-tenant.js';
 import type { RunKey } from '../coordinator/ports.js';
 import { closedAmong } from './closed-among.js';
 import { listRuns } from './list-runs.js';
@@ -19,16 +20,24 @@ function isRunKey({ tenantId, runId }: RunKey): boolean {
  * @param db where they are
  * @param isUsable which snapshots this engine can read; default: all
  */
-export function postgresRunReader(db: Queryable, isUsable: SnapshotCheck = () => true): RunReader {
+export function postgresRunReader(db: TenantAccess, isUsable: SnapshotCheck = () => true): RunReader {
+  const eachTenant = async <T>(
+    keys: readonly RunKey[],
+    read: (of: Queryable, keys: readonly RunKey[]) => Promise<readonly T[]>,
+  ): Promise<readonly T[]> => {
+    const groups = [...byTenant(keys.filter(isRunKey))];
+    return (await Promise.all(groups.map(([tenantId, its]) => read(db.asTenant(tenantId), its)))).flat();
+  };
   const getMany = (keys: readonly RunKey[]): ReturnType<RunReader['getMany']> =>
-    loadRuns(db, keys.filter(isRunKey), isUsable);
+    eachTenant(keys, (of, its) => loadRuns(of, its, isUsable));
   return {
     async get(tenantId, runId) {
       return (await getMany([{ tenantId, runId }]))[0];
     },
     getMany,
-    list: (query) => listRuns(db, query),
-    closedAmong: (keys) => closedAmong(db, keys.filter(isRunKey)),
-    history: (key, afterSeq, limit) => (isRunKey(key) ? readHistory(db, key, afterSeq, limit) : Promise.resolve([])),
+    list: (query) => listRuns(db.asTenant(query.tenantId), query),
+    closedAmong: (keys) => eachTenant(keys, closedAmong),
+    history: (key, afterSeq, limit) =>
+      isRunKey(key) ? readHistory(db.asTenant(key.tenantId), key, afterSeq, limit) : Promise.resolve([]),
   };
 }

@@ -1,0 +1,138 @@
+/** The second wall: statements whose condition on the tenant was lost still show and change nothing of another tenant. */
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { createCelCompiler } from '../../engine/src/expressions/index.js';
+import { prepared, type Queryable, type TenantAccess, type Transactor } from '../../engine/src/store/index.js';
+import { testDatabase } from '../../engine/src/store/testing/index.js';
+import {
+  createWorkflowRegistry,
+  postgresRunReader,
+  type RunReader,
+  type WorkflowRegistry,
+} from '../../engine/src/workflow/index.js';
+
+const test = testDatabase();
+const MINE = randomUUID();
+const THEIRS = randomUUID();
+const FILTER = /\b(?:\w+\.)?tenant_id = (\$\d+)(?:::uuid)?|\b\w+\.tenant_id = \w+\.tenant_id/g;
+
+/** Statements that lost a condition. */
+const stripped = new Set<string>();
+
+function withoutFilter(db: Transactor): Transactor {
+  const on = (inner: Queryable): Queryable => ({
+    query(statement, values) {
+      const text = typeof statement === 'string' ? statement : statement.text;
+      const bare = text.replace(FILTER, (_all, parameter?: string) =>
+        parameter === undefined ? 'true' : `${parameter}::uuid is not null`,
+      );
+      if (bare !== text) stripped.add(typeof statement === 'string' ? text.slice(0, 40) : statement.name);
+      return inner.query(prepared('without_filter', bare), values ?? []);
+    },
+  });
+  return { ...on(db), transaction: (work) => db.transaction((tx) => work(on(tx))) };
+}
+
+interface Rooms {
+  readonly registry: WorkflowRegistry;
+  readonly reader: RunReader;
+}
+
+function roomsOn(access: TenantAccess): Rooms {
+  const registry = createWorkflowRegistry({ db: access, cel: createCelCompiler(), newId: randomUUID });
+  return { registry, reader: postgresRunReader(access) };
+}
+
+const definition = (slug: string): { family_slug: string; steps: { ref: string; type: 'STEP_TYPE_CALLBACK' }[] } => ({
+  family_slug: slug,
+  steps: [{ ref: 'a', type: 'STEP_TYPE_CALLBACK' }],
+});
+
+async function addRun(tenantId: string, familySlug: string): Promise<string> {
+  const runId = randomUUID();
+  const ids = [tenantId, runId];
+  await test.db.query(
+    `insert into ductor.runs (started_at, closed_at, version, shard, status, active, tenant_id, run_id, family_slug)
+      values (1, 2, 1, 0, 1, false, $1, $2, $3)`,
+    [...ids, familySlug],
+  );
+  await test.db.query(
+    "insert into ductor.run_journal (at, tenant_id, run_id, seq, entries) values (1, $1, $2, 1, 'x')",
+    ids,
+  );
+  await test.db.query("insert into ductor.run_attribute values ($1, $2, 'whose', $1::uuid::text)", ids);
+  return runId;
+}
+
+let their: { readonly workflowId: string; readonly runId: string };
+
+beforeAll(async () => {
+  const { registry } = roomsOn(test.db);
+  await registry.create(MINE, definition('mine'));
+  const { id } = await registry.create(THEIRS, definition('theirs'));
+  await registry.publish(THEIRS, id, 0);
+  await addRun(MINE, 'mine');
+  their = { workflowId: id, runId: await addRun(THEIRS, 'theirs') };
+});
+
+describe('statements without their condition on the tenant', () => {
+  const walled = roomsOn({ asTenant: (tenantId) => withoutFilter(test.db.asTenant(tenantId)) });
+  const open = roomsOn({ asTenant: () => withoutFilter(test.db) });
+  const key = (): { tenantId: string; runId: string } => ({ tenantId: MINE, runId: their.runId });
+
+  it('would show foreign rows without the wall', async () => {
+    expect((await open.reader.list({ tenantId: MINE, limit: 10 })).headers).toHaveLength(2);
+    expect(await open.reader.get(MINE, their.runId)).toBeDefined();
+    expect(await open.reader.history(key(), 0, 10)).toHaveLength(1);
+    expect(await open.registry.list(MINE, '', 10)).toHaveLength(2);
+    expect(await open.registry.get(MINE, their.workflowId)).toMatchObject({ familySlug: 'theirs' });
+  });
+
+  it('show no foreign run behind it', async () => {
+    const { reader } = walled;
+    const { headers } = await reader.list({ tenantId: MINE, limit: 10 });
+    expect(headers.map(({ familySlug, attributes }) => [familySlug, attributes])).toEqual([['mine', { whose: MINE }]]);
+    expect(await reader.get(MINE, their.runId)).toBeUndefined();
+    expect(await reader.getMany([key(), { tenantId: THEIRS, runId: their.runId }])).toHaveLength(1);
+    expect(await reader.history(key(), 0, 10)).toEqual([]);
+    expect(await reader.closedAmong([key()])).toEqual([]);
+  });
+
+  it('show no foreign workflow behind it', async () => {
+    const { registry } = walled;
+    const missing = expect.objectContaining({ code: 'not_found' });
+    expect((await registry.list(MINE, '', 10)).map(({ familySlug }) => familySlug)).toEqual(['mine']);
+    await expect(registry.get(MINE, their.workflowId)).rejects.toThrow(missing);
+    await expect(registry.get(MINE, 'theirs')).rejects.toThrow(missing);
+    await expect(registry.versions(MINE, their.workflowId, 0, 10)).rejects.toThrow(missing);
+    await expect(registry.currentVersion(MINE, 'theirs')).rejects.toThrow(missing);
+    expect(await registry.planSource.load(MINE, 'theirs', 1)).toBeUndefined();
+  });
+
+  it('change no foreign workflow behind it', async () => {
+    const { registry } = walled;
+    const missing = expect.objectContaining({ code: 'not_found' });
+    await expect(registry.updateDraft(MINE, their.workflowId, definition('theirs'))).rejects.toThrow(missing);
+    await expect(registry.publish(MINE, their.workflowId, 0)).rejects.toThrow(missing);
+    expect(await roomsOn(test.db).registry.get(THEIRS, 'theirs')).toMatchObject({
+      recordVersion: 2,
+      currentVersion: 1,
+    });
+  });
+
+  it('were all statements that these rooms have', () => {
+    const names = [...stripped].map((name) => name.replace(/_[0-9a-f]{8}$/, ''));
+    expect(names).toEqual(
+      expect.arrayContaining([
+        'list_runs_000',
+        'load_runs',
+        'run_history',
+        'closed_among',
+        'registry_find_workflow',
+        'registry_lock_workflow',
+        'registry_find_current_versions',
+        'registry_load_definition',
+      ]),
+    );
+  });
+});
