@@ -15,7 +15,16 @@ import { noEffects, perform, type Effects } from './effects.js';
 import { Fifo } from './fifo.js';
 import type { RunCell } from './run-cell.js';
 import { conflicted, goOn, putBack, setAside, undo, written } from './settle-tick.js';
-import { computeTick, digestOf, inputsOf, parkTick, type ParkReason, type Tick, type TickEnvironment } from './tick.js';
+import {
+  computeTick,
+  digestOf,
+  dropTick,
+  inputsOf,
+  parkTick,
+  type ParkReason,
+  type Tick,
+  type TickEnvironment,
+} from './tick.js';
 import type { World } from './world.js';
 
 /** A run that can be neither advanced nor parked is tried again after this. */
@@ -261,9 +270,13 @@ export class Lane {
     if (verdict.kind === 'refused') this.#again(park);
   }
 
+  /** A run that is being cancelled only drops the input: parked, it would hold still and nothing could end it. */
   #parkTick(tick: Tick, reason: ParkReason): Tick | undefined {
     try {
-      return parkTick(tick.cell, reason, inputsOf(tick)[0] ?? null, [], this.#tickEnvironment);
+      const dropped = inputsOf(tick)[0] ?? null;
+      const isEnding = tick.cell.state !== null && tick.cell.state.cancel !== null;
+      if (isEnding) return dropTick(tick.cell, dropped);
+      return parkTick(tick.cell, reason, dropped, [], this.#tickEnvironment);
     } catch (error) {
       this.world.hooks.log('error', 'a run cannot be parked', { run: tick.cell.key, error });
       return undefined;

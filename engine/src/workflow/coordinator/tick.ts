@@ -142,6 +142,11 @@ function consumption(cell: RunCell, inputs: readonly PendingInput[]): Tick | und
   };
 }
 
+/** A tick that drops one input; undefined when nobody waits for an answer to it. */
+export function dropTick(cell: RunCell, dropped: PendingInput | null): Tick | undefined {
+  return dropped === null ? undefined : consumption(cell, [dropped]);
+}
+
 /** The first input on which the machine throws when they come one by one; the last when only all together throw. */
 function offender(plan: Plan, state: RunState, inputs: readonly PendingInput[], context: MachineContext): number {
   let at = state;
