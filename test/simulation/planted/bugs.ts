@@ -104,12 +104,6 @@ const LOST_COMMIT_FORGOTTEN: PlantedBug = {
   },
 };
 
-const SETTLE_SKIPPED: PlantedBug = {
-  name: 'settle_skipped',
-  what: 'lost commits are not settled',
-  ports: (ports) => withRuns(ports, { settle: () => Promise.resolve(true) }),
-};
-
 const UNKNOWN_AS_WRITTEN: PlantedBug = {
   name: 'unknown_as_written',
   what: 'a commit whose answer is lost is taken for written',
@@ -259,7 +253,6 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   APPLIED_AGAIN,
   ATTEMPTS_RENUMBERED,
   LOST_COMMIT_FORGOTTEN,
-  SETTLE_SKIPPED,
   UNKNOWN_AS_WRITTEN,
   TIMER_EARLY,
   NO_SWEEP,

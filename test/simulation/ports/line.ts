@@ -63,7 +63,7 @@ export class Line {
       if (faults.strikes('store_lost_before')) return lost(false);
       if (faults.strikes('commit_repeat')) return this.#answer(`${what} to be repeated`, () => resolve(REPEAT));
       if (faults.strikes('commit_late') || (isAmbushed && choices.chance(0.2))) {
-        const delayUs = choices.exponential(choices.oneOf(100_000, 700_000, 4_000_000));
+        const delayUs = choices.exponential(choices.oneOf(8_000, 100_000, 700_000, 4_000_000));
         this.server.commitLater(this.writer, nodeId, ticks, delayUs);
         return lost(false);
       }
@@ -106,7 +106,7 @@ export class Line {
     this.sim.scheduler.after(this.#travelUs(), null, `${actor.name} ${what}`, () => {
       if (!actor.isAlive && this.sim.choices.chance(0.5)) return;
       // A process that was stopped in the middle of a statement sends the rest when it goes on.
-      if (actor.state === 'paused' && this.sim.choices.chance(0.5)) this.#sendRest(what, lost, happen);
+      if (actor.state === 'paused' && this.sim.choices.chance(0.7)) this.#sendRest(what, lost, happen);
       else if (this.server.isDown) lost();
       else happen();
     });

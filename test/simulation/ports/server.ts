@@ -41,6 +41,8 @@ export class Server {
   isDown = false;
   /** Raised with each outage: whoever asked before it gets no answer. */
   epoch = 0;
+  /** Nodes whose liveness session cannot be opened for now. */
+  readonly flapping = new Set<string>();
   /** Shards that were given back. */
   readonly given = new Set<number>();
   /** Shards of which a hint to their owner was lost. */

@@ -69,6 +69,7 @@ function heartbeat(sim: Sim, server: Server, nodeId: string, leaseMs: number): C
   const self = server.db.nodes.get(nodeId);
   if (self !== undefined && !self.isFenced && self.leaseUntilUs < sim.nowUs) sim.marks.reach('lease_lapsed');
   const view = server.db.heartbeat(nodeId, leaseMs);
+  if (server.flapping.has(nodeId)) server.db.closeSession(nodeId);
   if (view.fenced) sim.marks.reach('heartbeat_fenced');
   return view;
 }

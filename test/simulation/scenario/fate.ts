@@ -104,7 +104,13 @@ export class Fate {
   #flap(): boolean {
     const engine = this.#anyEngine();
     if (engine === undefined) return false;
-    for (const nodeId of engine.nodeIds) this.world.server.db.closeSession(nodeId);
+    const { server, sim } = this.world;
+    const nodeIds = [...engine.nodeIds];
+    for (const nodeId of nodeIds) server.db.closeSession(nodeId);
+    for (const nodeId of nodeIds) server.flapping.add(nodeId);
+    sim.scheduler.after(sim.choices.int(1_000, 5 * SECOND_US), null, `session of ${engine.actor.name} can open`, () => {
+      for (const nodeId of nodeIds) server.flapping.delete(nodeId);
+    });
     return true;
   }
 

@@ -127,6 +127,7 @@ export class World {
   /** Everybody goes on, sees everybody, and the database answers. */
   heal(): void {
     this.server.up();
+    this.server.flapping.clear();
     this.#separated.clear();
     for (const engine of this.engines) this.resume(engine);
     for (const worker of this.workers) worker.reconnect();
