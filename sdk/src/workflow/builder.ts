@@ -7,7 +7,7 @@ import type { DefinitionJson, EdgeJson, RetryJson, StepJson } from './definition
 import type { Jsonify, StepOutput } from './jsonify.js';
 import { type Ref, type StepRead, makeReference, referenceCore } from './reference.js';
 import type { StepBody } from './step-context.js';
-import { type Resolved, type TemplateJson, compileTemplate } from './template.js';
+import { type Resolved, compileTemplate } from './template.js';
 
 /** How a failure looks to the steps that handle it. */
 export interface StepFailureValue {
@@ -135,14 +135,11 @@ export class DefinitionCollector<In> implements WorkflowBuilder<In> {
   }
 
   wait(name: string, options: WaitOptions): StepHandle<unknown> {
-    const given = options.duration ?? options.until;
-    const core = referenceCore(given);
-    const field = options.duration === undefined ? 'until' : 'duration';
-    if (core === undefined && typeof given !== 'string') {
-      throw new DefinitionError(`step ${name} waits for nothing`, 'give it a duration such as "30s", or until');
-    }
-    const argument: TemplateJson = typeof given === 'string' ? given : { expr: core?.cel ?? '' };
-    return this.#add(name, options, core?.reads ?? [], { type: 'STEP_TYPE_WAIT', args: { [field]: argument } });
+    const core = referenceCore(options.duration ?? options.until);
+    return this.#add(name, options, core?.reads ?? [], {
+      type: 'STEP_TYPE_WAIT',
+      args: waitArgument(name, options, core?.cel),
+    });
   }
 
   /** The definition, with its output template. */
@@ -207,6 +204,18 @@ export class DefinitionCollector<In> implements WorkflowBuilder<In> {
       });
     }
   }
+}
+
+/** A duration is text, or an object with an expression; `until` always is an expression, and stands there bare. */
+function waitArgument(
+  name: string,
+  { duration, until }: WaitOptions,
+  cel: string | undefined,
+): NonNullable<StepJson['args']> {
+  if (typeof duration === 'string') return { duration };
+  if (duration !== undefined && cel !== undefined) return { duration: { expr: cel } };
+  if (until !== undefined && cel !== undefined) return { until: cel };
+  throw new DefinitionError(`step ${name} waits for nothing`, 'give it a duration such as "30s", or until');
 }
 
 /** `steps.score.output`, with brackets where the name needs them. */

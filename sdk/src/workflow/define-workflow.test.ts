@@ -68,6 +68,23 @@ describe('defineWorkflow', () => {
     expect([...intake.handlers.keys()]).toEqual(['score', 'notify-buyer', 'sorry']);
   });
 
+  it('writes what a wait waits for as the engine reads it', () => {
+    const { definition } = defineWorkflow({
+      slug: 'reminder',
+      input: z.object({ due: z.string(), pause: z.string() }),
+      build(w) {
+        w.wait('fixed', { duration: '2s' });
+        w.wait('given', { duration: w.input.pause });
+        w.wait('due', { until: w.input.due });
+      },
+    });
+    expect(definition.steps.map((step) => step.args)).toEqual([
+      { duration: '2s' },
+      { duration: { expr: 'input.pause' } },
+      { until: 'input.due' },
+    ]);
+  });
+
   it('types what a caller passes and what a run answers', () => {
     expectTypeOf(intake.parseInput)
       .parameter(0)
