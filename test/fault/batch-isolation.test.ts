@@ -124,8 +124,13 @@ describe('a batch of 100 runs', () => {
         from ductor.run_journal where position(convert_to('${POISON}', 'UTF8') in entries) > 0`,
     );
     const [{ tried, poisoned } = { tried: 0, poisoned: -1 }] = rows;
+    const perCommit = await rowsPerCommit(others, 2);
     expect(poisoned, 'rows that hold the payload').toBe(0);
-    console.log(`batch isolation: 99 of ${RUNS} committed beside the poison run in ${tried} statements: ${parked}`);
+    console.log(
+      `batch isolation: 99 of ${RUNS} committed beside the poison run in ${tried} statements, ` +
+        `by ${perCommit.join(', ')}: ${parked}`,
+    );
+    expect(perCommit[0], 'half of a batch of 100, found to be sound at the first cut').toBe(RUNS / 2);
     // Halving a batch of 100 takes two statements per level and seven levels; apart from that, one to park.
     expect(tried).toBeLessThanOrEqual(20);
     await test.db.query('drop trigger refuse_poison on ductor.run_journal');
