@@ -36,12 +36,12 @@ export async function killInMidRun(stage: Stage, show: Show, plan: KillPlan): Pr
   const atMs = Date.now();
   const monoMs = performance.now();
   await victim.kill();
-  const { begun } = world.bodies();
-  show.kill(
-    `${what} killed (SIGKILL, process ${victim.pid}); bodies begun so far: ${begun}, effects: ${world.ledger().length}`,
-  );
+  const counts = `bodies begun so far: ${world.bodies().begun}, effects: ${world.ledger().length}`;
+  show.kill(`${what} killed (SIGKILL, process ${victim.pid}); ${counts}`);
   plan.meanwhile();
   await sleep(DEAD_MS);
+  // What the victim had sent before has begun by now: the next body is one that the restart made possible.
+  const { begun } = world.bodies();
   const resumed = until('a body to begin again', () => world.bodies().begun > begun && performance.now(), {
     limitMs: 30_000,
     everyMs: 5,
