@@ -10,7 +10,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { sleep } from './wait.js';
 
 /** Root of the project. */
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -96,13 +95,18 @@ export class Child {
     await this.exited;
   }
 
-  /** SIGTERM; resolves with how it ended. Throws, and kills it, when that takes longer than the limit. */
+  /** SIGTERM; resolves with how it ended. Throws when it had to be killed because that took longer than the limit. */
   async stop(limitMs = 20_000): Promise<Exit> {
     this.signal('SIGTERM');
-    const exit = await Promise.race([this.exited, sleep(limitMs).then(() => undefined)]);
-    if (exit !== undefined) return exit;
-    await this.kill();
-    throw new Error(`${this.name} did not end within ${limitMs} ms of SIGTERM\n${this.output}`);
+    let isLate = false;
+    const limit = setTimeout(() => {
+      isLate = true;
+      this.signal('SIGKILL');
+    }, limitMs);
+    const exit = await this.exited;
+    clearTimeout(limit);
+    if (isLate) throw new Error(`${this.name} did not end within ${limitMs} ms of SIGTERM\n${this.output}`);
+    return exit;
   }
 }
 
