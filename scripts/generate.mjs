@@ -58,6 +58,18 @@ function prune(folder) {
   for (const path of all) if (!needed.has(path)) rmSync(join(folder, path));
 }
 
+/**
+ * Lets decoders nest as deep as values may. JSON may be 64 deep and each level of it is three messages (Value, Struct,
+ * entry); ts-proto stops at 100 and has no option for it.
+ */
+function deepen(folder) {
+  const [limit, deeper] = ['previousRecursionDepth >= 100', 'previousRecursionDepth >= 256'];
+  for (const path of filesUnder(folder)) {
+    const text = readFileSync(join(folder, path), 'utf8');
+    if (text.includes(limit)) writeFileSync(join(folder, path), text.replaceAll(limit, deeper));
+  }
+}
+
 /** The public contract as a FileDescriptorSet in the format, 'binpb' without comments or 'json' with them. */
 function descriptorSet(encoding) {
   const comments = encoding === 'json' ? [] : ['--exclude-source-info'];
@@ -144,6 +156,7 @@ async function generateInto(target) {
       ...paths.flatMap((path) => ['--path', path]),
     ]);
     prune(folder);
+    deepen(folder);
     if (!descriptors) continue;
     writeFileSync(join(folder, 'descriptors.ts'), descriptorsFile(set));
     writeFileSync(join(folder, 'comments.ts'), commentsFile(comments));

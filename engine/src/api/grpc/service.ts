@@ -20,14 +20,20 @@ class Malformed {
   constructor(readonly error: DuctorError) {}
 }
 
+function malformed(reason: string): DuctorError {
+  const problem = `is not a valid message: ${reason}`;
+  const remedy = 'Send the message as the contract says, nested no deeper than values may be.';
+  const details = [{ path: '', value: '', problem, remedy }];
+  return new DuctorError('invalid_argument', `the request ${problem}`, { details, remedy });
+}
+
 function decoder<Request>(decode: (bytes: Buffer) => Request): (bytes: Buffer) => Request | Malformed {
   return (bytes) => {
     if (bytes.length > MAX_MESSAGE_BYTES) return new Malformed(messageTooLarge(bytes.length));
     try {
       return decode(bytes);
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      return new Malformed(new DuctorError('invalid_argument', `the request is not a valid message: ${message}`));
+      return new Malformed(malformed(error instanceof Error ? error.message : String(error)));
     }
   };
 }

@@ -8,6 +8,9 @@ import { DuctorError, type Problem } from '../../kernel/index.js';
 import { MAX_MESSAGE_BYTES, messageTooLarge } from '../grpc/message-size.js';
 import { checkMessage, note, type Check } from './check-message.js';
 
+/** Messages may nest so deep: JSON may be 64 deep, and each level of it is three messages (Value, Struct, entry). */
+const recursionLimit = 256;
+
 /** Throws invalid_argument with all problems, when there are any. */
 export function refuse(problems: readonly Problem[]): void {
   const [first] = problems;
@@ -29,7 +32,7 @@ export function encodeChecked(registry: Registry, desc: DescMessage, json: JsonV
 
 function readChecked(registry: Registry, desc: DescMessage, json: JsonValue): ReturnType<typeof fromJson> {
   try {
-    return fromJson(desc, json, { registry, ignoreUnknownFields: false });
+    return fromJson(desc, json, { registry, ignoreUnknownFields: false, recursionLimit });
   } catch (error) {
     // The check knows the rules of the library; should it have missed one, the caller still hears which.
     const check: Check = { registry, problems: [] };
@@ -50,6 +53,6 @@ export function encodeMessage(registry: Registry, desc: DescMessage, json: JsonV
 
 /** The JSON text of a message. */
 export function decodeMessage(registry: Registry, desc: DescMessage, bytes: Uint8Array): string {
-  const message = fromBinary(desc, bytes);
+  const message = fromBinary(desc, bytes, { recursionLimit });
   return JSON.stringify(toJson(desc, message, { registry, alwaysEmitImplicit: true, useProtoFieldName: true }));
 }

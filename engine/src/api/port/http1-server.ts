@@ -1,5 +1,5 @@
 /** The HTTP/1.1 server behind the port: bounded headers and times, and answers for what is no HTTP. */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, ServerResponse, type IncomingMessage, type Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { DuctorError } from '../../kernel/index.js';
 import { MAX_HEADER_BYTES, type HttpLimits } from '../http/limits.js';
@@ -43,7 +43,8 @@ function refusalFor(error: Error & { readonly code?: string }): Refusal {
 function answerBroken(error: Error, socket: Duplex): void {
   // A peer that is gone, or an answer that has begun: nothing may follow.
   const isGone = 'code' in error && error.code === 'ECONNRESET';
-  const hasBegun = '_httpMessage' in socket && socket._httpMessage !== null;
+  const answering = '_httpMessage' in socket ? socket._httpMessage : null;
+  const hasBegun = answering instanceof ServerResponse && answering.headersSent;
   if (isGone || hasBegun || !socket.writable) {
     socket.destroy();
     return;

@@ -56,13 +56,23 @@ export function createPort({ clock, limits, http2, handler, onTooMany }: PortOpt
   let isDraining = false;
   const http1 = http1Server(limits, (request, response) => {
     if (isDraining) response.setHeader('connection', 'close');
+    // An answer that was under way when the drain began is the last one, too.
+    response.once('finish', () => {
+      if (isDraining) request.socket.end();
+    });
     handler(request, response);
   });
   const open = new Set<Socket>();
+  const silent = new Set<Socket>();
   const server = createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: 30_000 }, (socket) => {
     open.add(socket);
-    socket.on('close', () => open.delete(socket));
+    silent.add(socket);
+    socket.on('close', () => {
+      open.delete(socket);
+      silent.delete(socket);
+    });
     firstBytes(socket, clock, limits.headersMs, (spoken) => {
+      silent.delete(socket);
       if (spoken === 'http2') http2(socket);
       else http1.emit('connection', socket);
     });
@@ -82,10 +92,10 @@ export function createPort({ clock, limits, http2, handler, onTooMany }: PortOpt
           timer.cancel();
           resolve();
         });
-        http1.closeIdleConnections();
+        for (const socket of silent) socket.destroy();
+        // Ends connections between requests, and the look at times.
+        http1.close();
       });
-      http1.closeAllConnections();
-      http1.emit('close');
     },
   };
 }

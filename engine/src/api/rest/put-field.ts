@@ -47,6 +47,8 @@ function putInto(parameter: Parameter, desc: DescMessage, object: JsonObject, na
   const field = fieldNamed(desc, first);
   if (field === undefined) return note(check, name, text, unknownField(desc, first));
   if (rest.length === 0) return putLeaf(parameter, object, field);
+  const isOpen = field.fieldKind === 'map' || (field.fieldKind === 'message' && !isText(field));
+  if (!isOpen) return note(check, name, text, { problem: 'has no fields', remedy: `Send ${first} itself.` });
   const present = object[field.name];
   const inner: JsonObject = isJsonObject(present) ? present : {};
   object[field.name] = inner;
@@ -58,8 +60,7 @@ function putInto(parameter: Parameter, desc: DescMessage, object: JsonObject, na
     inner[key] = jsonOf(field, text);
     return;
   }
-  if (field.fieldKind === 'message' && !isText(field)) return putInto(parameter, field.message, inner, rest);
-  note(check, name, text, { problem: 'has no fields', remedy: `Send ${first} itself.` });
+  if (field.message !== undefined) putInto(parameter, field.message, inner, rest);
 }
 
 /**

@@ -199,7 +199,8 @@ class NodeCoordinator implements Coordinator {
     const incarnation = this.#serving();
     const problems = plan.checkInput(request.input);
     if (problems.length > 0) {
-      const details: Problem[] = problems.map((problem) => ({ path: 'input', value: '', problem, remedy: '' }));
+      const remedy = 'Send an input that the input_schema of the version allows.';
+      const details: Problem[] = problems.map((problem) => ({ path: 'input', value: '', problem, remedy }));
       throw new DuctorError('invalid_argument', `input: ${problems[0] ?? ''}`, { details });
     }
     if (request.startKey?.key === '') throw new DuctorError('invalid_argument', 'the idempotency key is empty');
