@@ -22,7 +22,7 @@ export interface Finding {
   readonly message: string;
 }
 
-const IGNORED_FOLDERS = new Set(['node_modules', 'dist', '.git', 'coverage', '.ductor', 'tmp']);
+const IGNORED_FOLDERS = new Set(['node_modules', 'dist', '.git', 'coverage', '.ductor', 'tmp', 'results']);
 
 /** Whether the path is code written by hand: TypeScript or a script, not generated, not a fixture of these rules. */
 export function isCode(path: string): boolean {
