@@ -6,23 +6,27 @@ import { clusterSecret, systemClock, systemRandom } from '../kernel/index.js';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../store/index.js';
 import { createLog } from '../telemetry/index.js';
 import { startEngine } from '../wire.js';
+import { READY_FILE } from './connect/endpoint.js';
 import { readKept, writeKept } from './kept-file.js';
 import { nextSteps } from './next-steps.js';
+import type { Terminal } from './output/terminal.js';
 import { untilSignal } from './until-signal.js';
 
 /** How a development engine is run. */
 export interface DevOptions {
   readonly settings: Settings;
-  /** Where to write address, key and tenant once the engine is ready. */
+  /** Where to write address, key and tenant once the engine is ready, beside the data folder's own ready.json. */
   readonly readyFile: string | undefined;
+  readonly terminal: Terminal;
 }
 
 /** Runs a development engine until it is told to stop. */
 export async function runDev(options: DevOptions): Promise<void> {
   const { settings, readyFile } = options;
-  // A file of an earlier start would tell a waiting script that this one is ready.
-  if (readyFile !== undefined) rmSync(readyFile, { force: true });
   const dataDir = resolve(settings.DUCTOR_DATA_DIR);
+  // A file of an earlier start would tell a waiting script that this one is ready. The data folder's own file stays: a
+  // start that fails because another engine has the port must not make that one unknown.
+  if (readyFile !== undefined) rmSync(readyFile, { force: true });
   const embedded = settings.DATABASE_URL === undefined ? await startEmbedded(dataDir) : undefined;
   try {
     await serveUntilSignal(options, dataDir, embedded?.url ?? settings.DATABASE_URL ?? '');
@@ -31,7 +35,17 @@ export async function runDev(options: DevOptions): Promise<void> {
   }
 }
 
-async function serveUntilSignal({ settings, readyFile }: DevOptions, dataDir: string, url: string): Promise<void> {
+/** The data folder's own file, from which other commands learn address and key, and the one that was asked for. */
+function readyFiles(dataDir: string, asked: string | undefined): readonly string[] {
+  const own = join(dataDir, READY_FILE);
+  return asked === undefined ? [own] : [own, asked];
+}
+
+async function serveUntilSignal(
+  { settings, readyFile, terminal }: DevOptions,
+  dataDir: string,
+  url: string,
+): Promise<void> {
   const log = createLog({ level: settings.DUCTOR_LOG_LEVEL === 'info' ? 'warn' : settings.DUCTOR_LOG_LEVEL });
   const engine = await startEngine({ url, settings, secret: clusterSecret(keptSecret(dataDir, settings)), log });
   // Listened to before anybody is told that the engine is ready: a script may stop it the moment it reads so.
@@ -39,12 +53,12 @@ async function serveUntilSignal({ settings, readyFile }: DevOptions, dataDir: st
   const keyFile = join(dataDir, 'api-key');
   const { tenantId, apiKey } = await engine.tenancy.ensureDevelopmentTenant(readKept(keyFile));
   writeKept(keyFile, apiKey);
-  if (readyFile !== undefined) {
-    writeKept(readyFile, JSON.stringify({ address: engine.address, api_key: apiKey, tenant: tenantId }));
-  }
+  const ready = JSON.stringify({ address: engine.address, api_key: apiKey, tenant: tenantId });
+  for (const file of readyFiles(dataDir, readyFile)) writeKept(file, ready);
   const readyMs = systemClock().monotonicMs();
-  process.stdout.write(nextSteps({ address: engine.address, apiKey, dataDir, readyMs }));
+  terminal.out(nextSteps({ address: engine.address, apiKey, dataDir, readyMs }));
   await ended;
+  rmSync(join(dataDir, READY_FILE), { force: true });
 }
 
 async function startEmbedded(dataDir: string): Promise<EmbeddedPostgres> {

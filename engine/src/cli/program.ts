@@ -1,82 +1,76 @@
 /** The command line: what `ductor` understands. */
-import { Command, CommanderError, InvalidArgumentError } from 'commander';
-import { readSettings } from '../config.js';
-import { DuctorError } from '../kernel/index.js';
-import { runDev } from './dev.js';
-import { runMigrate } from './migrate.js';
-import { runStart } from './start.js';
+import { Command, CommanderError } from 'commander';
+import { systemClock } from '../kernel/index.js';
+import type { CliContext } from './context.js';
+import { explain } from './explain.js';
+import { serverCommands } from './server-commands.js';
+import { processTerminal, type Terminal } from './output/terminal.js';
+import { runCommands } from './run/commands.js';
+import { workflowCommands } from './workflow/commands.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** Version of the engine, as `ductor --version` prints it. */
 export const ENGINE_VERSION = '0.1.0';
 
+const EXIT_CODES = `
+Exit codes: 0 done, 1 failed, 2 wrong usage.
+Commands that call an engine take its address from DUCTOR_ADDRESS and their key from DUCTOR_API_KEY, or both from the
+\`ductor dev\` that keeps its data in .ductor here. NO_COLOR switches colours off.
+`;
+
 /**
  * Runs a command line to its end. Returns the exit code: 0 done, 1 failed, 2 wrong usage.
  *
  * @param argv as process.argv
  * @param env as process.env
+ * @param terminal where it writes; default: the process's outputs
  */
-export async function runProgram(argv: readonly string[], env: Env): Promise<number> {
+export async function runProgram(argv: readonly string[], env: Env, terminal = processTerminal(env)): Promise<number> {
+  let hasFailed = false;
+  const fail = (): void => void (hasFailed = true);
   try {
-    await program(env).parseAsync([...argv]);
-    return 0;
+    await program({ env, terminal, clock: systemClock(), fail }).parseAsync([...argv]);
+    return hasFailed ? 1 : 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    process.stderr.write(explain(error));
+    terminal.err(explain(error));
     return 1;
   }
 }
 
-function program(env: Env): Command {
+/** The whole tree of commands. */
+function program(context: CliContext): Command {
   const root = new Command('ductor')
     .description('The clearing layer for autonomous work: durable workflows, routing and capacity in one engine.')
     .version(ENGINE_VERSION)
-    .exitOverride()
-    .showHelpAfterError('(try: ductor --help)');
-  root
-    .command('dev')
-    .description('start an engine for development: embedded database, a ready API key, data kept between starts')
-    .option('--port <port>', 'port to listen on, 0 for any free one (default: 7400)', parsePort)
-    .option('--data-dir <folder>', 'where database, key and secret are kept (default: .ductor)')
-    .option('--ready-file <path>', 'write {"address", "api_key", "tenant"} there as JSON once the engine is ready')
-    .action(async (options: { port?: number; dataDir?: string; readyFile?: string }) => {
-      const settings = readSettings(env);
-      await runDev({
-        settings: {
-          ...settings,
-          DUCTOR_PORT: options.port ?? settings.DUCTOR_PORT,
-          DUCTOR_DATA_DIR: options.dataDir ?? settings.DUCTOR_DATA_DIR,
-        },
-        readyFile: options.readyFile,
-      });
-    });
-  root
-    .command('start')
-    .description('start an engine node on the PostgreSQL of DATABASE_URL; DUCTOR_SECRET must be set')
-    .option('--ready-file <path>', 'write {"address"} there as JSON once the engine is ready')
-    .action((options: { readyFile?: string }) =>
-      runStart({ settings: readSettings(env), readyFile: options.readyFile }),
-    );
-  root
-    .command('migrate')
-    .description('bring the schema of DATABASE_URL up to date and exit')
-    .action(() => runMigrate(readSettings(env)));
+    // `ductor workflow show hello --version 1` asks for a workflow's version, not for this program's.
+    .enablePositionalOptions()
+    .addHelpText('after', EXIT_CODES);
+  serverCommands(root, context);
+  workflowCommands(root, context);
+  runCommands(root, context);
+  behave(root, context.terminal);
   return root;
 }
 
-function parsePort(text: string): number {
-  const port = Number(text);
-  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
-  throw new InvalidArgumentError(`${JSON.stringify(text)} is not a port: use a whole number from 0 to 65535.`);
+/** How all commands of a tree leave, and where they write; commands know nothing of their parents' ways. */
+function behave(command: Command, terminal: Terminal): void {
+  command
+    .exitOverride()
+    .enablePositionalOptions()
+    .configureOutput({
+      writeOut: (text) => terminal.out(text),
+      writeErr: (text) => terminal.err(text),
+      getOutHelpWidth: () => terminal.columns(),
+      getErrHelpWidth: () => terminal.columns(),
+      getOutHasColors: () => terminal.hasColour,
+      getErrHasColors: () => terminal.hasColour,
+    })
+    .showHelpAfterError(`(try: ${pathOf(command)} --help)`);
+  for (const child of command.commands) behave(child, terminal);
 }
 
-/** What a person should read about a failure: what, where, and what to do. */
-function explain(caught: unknown): string {
-  const error = DuctorError.from(caught);
-  const details = error.details.map(
-    ({ path, value, problem, remedy }) => `  ${path} ${value === '' ? '' : `(${value}) `}${problem}. ${remedy}\n`,
-  );
-  const stack = error.code === 'internal' && error.cause instanceof Error ? `${error.cause.stack ?? ''}\n` : '';
-  return `ductor: ${error.message} [${error.code}]\n${details.join('')}  ${error.remedy}\n${stack}`;
+function pathOf(command: Command): string {
+  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }

@@ -39,9 +39,9 @@ const TOP_HEIGHT = 10;
 
 /** Rooms that may touch generated messages: wire types stop here, journal entries stay in the workflow room. */
 const GENERATED_READERS: Readonly<Record<string, readonly string[]>> = {
-  'engine/src/gen/ductor/v1/': ['api', 'bridge', ''],
+  'engine/src/gen/ductor/v1/': ['api', 'bridge', 'cli', ''],
   'engine/src/gen/ductor/journal/': ['workflow'],
-  'engine/src/gen/': ['api', 'bridge', 'workflow', ''],
+  'engine/src/gen/': ['api', 'bridge', 'cli', 'workflow', ''],
 };
 
 /** What bridge-example may import beside its own files and Node's modules. */
@@ -65,7 +65,7 @@ function generatedProblem(room: string, target: string): string | undefined {
   const folder = Object.keys(GENERATED_READERS).find((prefix) => target.startsWith(prefix)) ?? '';
   const readers = GENERATED_READERS[folder] ?? [];
   if (readers.includes(room)) return undefined;
-  return `${room} may not read ${folder}: wire types stop at api and bridge, journal entries at workflow`;
+  return `${room} may not read ${folder}: wire types stop at api, bridge and cli, journal entries at workflow`;
 }
 
 /** What is wrong with an import from one engine file to another, or undefined. */

@@ -92,6 +92,13 @@ export const ERROR_CATALOGUE = {
     meaning: 'There is no embedded PostgreSQL for this platform, or its package is not installed.',
     remedy: 'Set DATABASE_URL to a PostgreSQL server (15 or newer).',
   },
+  engine_unreachable: {
+    grpc: 'UNAVAILABLE',
+    http: 503,
+    retryable: true,
+    meaning: 'No engine answered at the address that was called. Said by clients, never by an engine.',
+    remedy: 'Check the address, and that the engine runs: `ductor dev` starts one for development.',
+  },
   expression_failed: {
     grpc: 'FAILED_PRECONDITION',
     http: 412,

@@ -1,0 +1,84 @@
+/** `ductor run …`. */
+import type { Command } from 'commander';
+import { clientCommand, type CliContext, type ClientOptions } from '../context.js';
+import { duration, pair, wholeNumber } from '../options.js';
+import { cancelRun, type ReasonOptions } from './cancel.js';
+import { showHistory } from './history.js';
+import { listRuns, RUN_STATE_NAMES, type ListOptions } from './list.js';
+import { showRun } from './show.js';
+import { triggerRun, type TriggerOptions } from './trigger.js';
+import { watchRun, type WatchOptions } from './watch.js';
+
+const MAX_VERSION = 2 ** 32 - 1;
+const EXIT_NOTE = '\nExit code 1 unless the run ends COMPLETED.\n';
+
+function startingCommands(group: Command, context: CliContext): void {
+  clientCommand(group, {
+    usage: 'trigger <workflow>',
+    summary: 'start a run',
+    examples: [
+      [`ductor run trigger hello --input '{"name": "Ada"}'`, 'prints the run that was started'],
+      ['ductor run trigger hello --input @lead.json --key lead-1', 'a key makes it safe to repeat'],
+      ['ductor run trigger hello --wait --timeout 1m', 'waits for the end, and prints the output'],
+    ],
+  })
+    .option('--input <json>', 'input as JSON, @FILE, or - for standard input; default: null')
+    .option('--key <key>', 'idempotency key: the same key answers the run that was started first')
+    .option('--attribute <name=value>', 'searchable label; may be repeated', pair)
+    .option('--version <number>', 'this version instead of the current one', wholeNumber(1, MAX_VERSION))
+    .option('--wait', 'watch the run until it ends')
+    .option('--timeout <duration>', 'with --wait: stop watching after so long; the run goes on', duration)
+    .addHelpText('after', EXIT_NOTE.replace('unless', 'with --wait, unless'))
+    .action((slug: string, options: TriggerOptions) => triggerRun(context, slug, options));
+  clientCommand(group, {
+    usage: 'watch <run>',
+    summary: 'follow a run until it ends, over restarts of the engine',
+    examples: [
+      ['ductor run watch 01986b…', 'drawn in place on a terminal, a line for each change elsewhere'],
+      ['ductor run watch 01986b… --json', 'a line of JSON for each change'],
+    ],
+  })
+    .option('--timeout <duration>', 'stop watching after so long; the run goes on', duration)
+    .addHelpText('after', EXIT_NOTE)
+    .action((runId: string, options: WatchOptions) => watchRun(context, runId, options));
+}
+
+function readingCommands(group: Command, context: CliContext): void {
+  clientCommand(group, {
+    usage: 'list',
+    summary: 'list runs, newest first',
+    examples: [
+      ['ductor run list --state parked', 'what waits for people'],
+      ['ductor run list --workflow hello --limit 200 --json', 'the same as GET /api/runs'],
+    ],
+  })
+    .option('--state <state>', `only runs in this state: ${RUN_STATE_NAMES.join(', ')}`)
+    .option('--workflow <workflow>', 'only runs of this workflow')
+    .option('--limit <count>', 'at most so many (1 to 200)', wholeNumber(1, 200), 50)
+    .option('--cursor <cursor>', 'go on after an earlier page')
+    .action((options: ListOptions) => listRuns(context, options));
+  clientCommand(group, {
+    usage: 'show <run>',
+    summary: 'draw where a run stands, and say what each step waits for',
+    examples: [['ductor run show 01986b…', 'the graph with the states of its steps']],
+  }).action((runId: string, options: ClientOptions) => showRun(context, runId, options));
+  clientCommand(group, {
+    usage: 'history <run>',
+    summary: 'print what the journal says of a run, fact by fact',
+    examples: [['ductor run history 01986b…', 'one line for each recorded fact']],
+  }).action((runId: string, options: ClientOptions) => showHistory(context, runId, options));
+}
+
+/** Adds the commands. */
+export function runCommands(root: Command, context: CliContext): void {
+  const group = root.command('run').description('start, list, show, watch and stop runs');
+  startingCommands(group, context);
+  readingCommands(group, context);
+  clientCommand(group, {
+    usage: 'cancel <run>',
+    summary: 'ask a run to end: running steps are told to stop and are waited for',
+    examples: [['ductor run cancel 01986b… --reason "ordered twice"', 'the reason stands in the history']],
+  })
+    .option('--reason <text>', 'why; at most 4096 characters')
+    .action((runId: string, options: ReasonOptions) => cancelRun(context, runId, options));
+}

@@ -1,0 +1,97 @@
+/** Runs for people: where one stands, drawn and told. */
+import type { Failure } from '../../gen/ductor/v1/common.js';
+import type { Run, StepRun } from '../../gen/ductor/v1/run.js';
+import type { WorkflowDefinition } from '../../gen/ductor/v1/workflow.js';
+import { drawDag } from '../dag/draw.js';
+import { type Paint, painter } from '../output/paint.js';
+import { cut, oneLine } from '../output/safe-text.js';
+import { type Cell, table } from '../output/table.js';
+import type { Terminal } from '../output/terminal.js';
+import { distanceText, momentText, spanText, usOf } from '../output/times.js';
+import { dagOf } from './definition-view.js';
+import { isClosedState, runStateName, runTone, stepMark, stepStateName } from './marks.js';
+
+const VALUE_CHARS = 400;
+
+/** A value in one line, cut. */
+function valueText(value: unknown): string {
+  return cut(oneLine(JSON.stringify(value) ?? ''), VALUE_CHARS);
+}
+
+/** A failure in one line: "card_declined: no money (step charge, attempt 2)". */
+export function failureText({ code, message, step, attempt }: Failure): string {
+  const where = step === '' ? '' : ` (step ${step}${attempt === 0 ? '' : `, attempt ${attempt}`})`;
+  return oneLine(`${code}: ${message}${where}`);
+}
+
+/** What a step waits for, or why it failed. */
+export function stepDetail({ waitingFor, error }: StepRun): string {
+  if (waitingFor !== '') return `waits for ${oneLine(waitingFor)}`;
+  return error === undefined ? '' : failureText(error);
+}
+
+/** Time from start to end, or to now. */
+function timeLine(run: Run, nowUs: number): string {
+  const [startUs, endUs] = [usOf(run.startedAt), usOf(run.closedAt)];
+  if (startUs === null) return '';
+  const started = `started ${momentText(startUs)}`;
+  return endUs === null
+    ? `${started}, ${distanceText(startUs, nowUs)}`
+    : `${started}, took ${spanText(endUs - startUs)}`;
+}
+
+function factLines(run: Run, paint: Paint, nowUs: number): string[] {
+  const facts: (readonly [string, string])[] = [
+    ['run', run.id],
+    ['workflow', `${run.familySlug} version ${run.version}`],
+    ['state', `${paint(runTone(run.state), runStateName(run.state))}  ${timeLine(run, nowUs)}`],
+  ];
+  const attributes = Object.entries(run.attributes).map(([name, value]) => `${name}=${value}`);
+  if (attributes.length > 0) facts.push(['attributes', oneLine(attributes.join(', '))]);
+  if (run.input !== undefined) facts.push(['input', valueText(run.input)]);
+  if (run.output !== undefined) facts.push(['output', valueText(run.output)]);
+  if (run.error !== undefined) facts.push(['error', paint('bad', failureText(run.error))]);
+  return facts.map(([name, text]) => `${paint('quiet', name.padEnd(10))}  ${text}`);
+}
+
+function stepRows(run: Run, isUnicode: boolean): (readonly Cell[])[] {
+  return run.steps.map((step) => {
+    const { unicode, ascii, tone } = stepMark(step.state);
+    const attempt = step.attempt === 0 ? '' : String(step.attempt);
+    const name = { text: `${isUnicode ? unicode : ascii} ${step.path}`, tone };
+    return [name, { text: stepStateName(step.state), tone }, attempt, stepDetail(step)];
+  });
+}
+
+/**
+ * The whole picture of a run.
+ *
+ * @param definition of its version, for the drawing; undefined: no drawing
+ */
+export function runText(
+  run: Run,
+  definition: WorkflowDefinition | undefined,
+  terminal: Terminal,
+  nowUs: number,
+): string {
+  const paint = painter(terminal);
+  const lines = [...factLines(run, paint, nowUs), ''];
+  if (definition !== undefined) {
+    const states = new Map(run.steps.map(({ path, state }) => [path, state]));
+    const dag = dagOf(definition, (ref) => stepMark(states.get(ref) ?? 0));
+    lines.push(...drawDag(dag, terminal).map((line) => `  ${line}`.trimEnd()), '');
+  }
+  const steps = table(terminal, ['STEP', 'STATE', 'ATTEMPT', 'DETAIL'], stepRows(run, terminal.isUnicode));
+  return `${lines.join('\n')}\n${steps}`;
+}
+
+/** Runs of a list, a line each. */
+export function runRows(runs: readonly Run[], nowUs: number): (readonly Cell[])[] {
+  return runs.map((run) => {
+    const [startUs, endUs] = [usOf(run.startedAt), usOf(run.closedAt)];
+    const took = startUs === null || endUs === null ? '' : spanText(endUs - startUs);
+    const state = { text: runStateName(run.state), tone: runTone(run.state) };
+    const age = startUs === null ? '' : distanceText(startUs, nowUs);
+    return [run.id, state, `${run.familySlug} ${run.version}`, age, isClosedState(run.state) ? took : ''];
+  });
+}
