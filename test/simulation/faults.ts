@@ -8,7 +8,7 @@ const BY_CALL = {
   /** A call of the store happens, its answer is lost. */
   store_lost_after: 0.06,
   /** The answer of a commit is lost, and the commit happens later, unless it is settled first. */
-  commit_late: 0.08,
+  commit_late: 0.12,
   /** A commit is sent twice by what stands between; the answer to the second is told. */
   commit_doubled: 0.08,
   /** The database wants a batch repeated (40001). */

@@ -92,18 +92,6 @@ const ATTEMPTS_RENUMBERED: PlantedBug = {
     }),
 };
 
-const LOST_COMMIT_FORGOTTEN: PlantedBug = {
-  name: 'lost_commit_forgotten',
-  what: 'lost commits are not settled, and a row that was there already is answered as written',
-  ports: (ports) => {
-    const runs: RunStore = { ...ports.runs, settle: () => Promise.resolve(true) };
-    return withCommit({ ...ports, runs }, async (inner, nodeId, ticks) => {
-      const outcome = await inner.commit(nodeId, ticks);
-      return outcome.kind === 'committed' && outcome.ticks.includes('conflict') ? allWritten(ticks) : outcome;
-    });
-  },
-};
-
 const UNKNOWN_AS_WRITTEN: PlantedBug = {
   name: 'unknown_as_written',
   what: 'a commit whose answer is lost is taken for written',
@@ -233,6 +221,48 @@ const ACTIVE_FORGOTTEN: PlantedBug = {
   ports: (ports) => withRuns(ports, { listActive: () => Promise.resolve([]) }),
 };
 
+const SLOW_LEASE: PlantedBug = {
+  name: 'slow_lease',
+  what: 'a node measures its lease by a clock that is four times too slow',
+  ports: (ports) => ({ ...ports, clock: { ...ports.clock, monotonicMs: () => ports.clock.monotonicMs() / 4 } }),
+};
+
+const REPLICA_READ: PlantedBug = {
+  name: 'replica_read',
+  what: 'runs are loaded from a replica that lags behind by one row now and then',
+  ports: (ports, { sim }) =>
+    withRuns(ports, {
+      load: async (keys) => {
+        const found = await ports.runs.load(keys);
+        return found.map((run) => (sim.choices.chance(0.3) ? { ...run, rows: run.rows.slice(0, -1) } : run));
+      },
+    }),
+};
+
+const RESULT_ACK_EARLY: PlantedBug = {
+  name: 'result_ack_early',
+  what: 'results are acknowledged when they come in',
+  coordinator: (coordinator) =>
+    facade(coordinator, {
+      settle: (ref, outcome, settled) => {
+        settled('recorded');
+        coordinator.settle(ref, outcome, () => undefined);
+      },
+    }),
+};
+
+const SNAPSHOT_TORN: PlantedBug = {
+  name: 'snapshot_torn',
+  what: 'the last bytes of a snapshot are missing',
+  ports: (ports) =>
+    withCommit(ports, (inner, nodeId, ticks) =>
+      inner.commit(
+        nodeId,
+        ticks.map((write) => (write.snapshot === null ? write : { ...write, snapshot: write.snapshot.slice(0, -4) })),
+      ),
+    ),
+};
+
 /** The canary: it breaks a row so plainly that a harness which says nothing is broken itself. */
 export const CANARY: PlantedBug = {
   name: 'canary',
@@ -252,7 +282,6 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ACK_BEFORE_COMMIT,
   APPLIED_AGAIN,
   ATTEMPTS_RENUMBERED,
-  LOST_COMMIT_FORGOTTEN,
   UNKNOWN_AS_WRITTEN,
   TIMER_EARLY,
   NO_SWEEP,
@@ -265,6 +294,10 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   DISPATCH_REPEATED,
   SHARD_LOST,
   ACTIVE_FORGOTTEN,
+  SLOW_LEASE,
+  REPLICA_READ,
+  RESULT_ACK_EARLY,
+  SNAPSHOT_TORN,
 ];
 
 /** The coordinator with some of its methods replaced. */

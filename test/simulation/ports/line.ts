@@ -63,7 +63,7 @@ export class Line {
       if (faults.strikes('store_lost_before')) return lost(false);
       if (faults.strikes('commit_repeat')) return this.#answer(`${what} to be repeated`, () => resolve(REPEAT));
       if (faults.strikes('commit_late') || (isAmbushed && choices.chance(0.2))) {
-        const delayUs = choices.exponential(choices.oneOf(8_000, 100_000, 700_000, 4_000_000));
+        const delayUs = choices.exponential(choices.oneOf(4_000, 12_000, 100_000, 700_000, 4_000_000));
         this.server.commitLater(this.writer, nodeId, ticks, delayUs);
         return lost(false);
       }

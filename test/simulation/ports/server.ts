@@ -105,8 +105,9 @@ export class Server {
       if (answers[index] !== true) continue;
       const input = decodeInput(message.body);
       if (input.kind === 'cancel') this.check.truth.mailedCancels.add(runName(message));
-      else this.check.truth.mailedResults.add(attemptName({ ...message, path: input.path, attempt: input.attempt }));
-      if (input.kind === 'result') this.sim.marks.reach('result_by_mailbox');
+      if (input.kind !== 'result') continue;
+      this.check.truth.mailedResults.add(attemptName({ ...message, path: input.path, attempt: input.attempt }));
+      this.sim.marks.reach('result_by_mailbox');
     }
     return answers;
   }
