@@ -42,6 +42,7 @@ export const MARKS = {
   snapshot_loaded: 'a run was loaded from a snapshot',
   evicted_and_loaded: 'a run that had been in memory was loaded again by the same node',
   due_scan: 'a waiting run was found by a scan for due runs',
+  queue_full: 'a task found the queue full and was dispatched later',
   sent_again: 'an attempt was given to a second worker while the first had it',
   lease_lapsed: 'a node went on after its lease had lapsed unnoticed by others',
   inventory_kept: 'a worker that came back kept an attempt',

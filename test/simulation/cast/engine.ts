@@ -60,6 +60,8 @@ export interface EngineWorld extends BugWorld {
   readonly orders: OrderCheck;
   readonly options: Partial<CoordinatorOptions>;
   readonly isSkewed: boolean;
+  /** Tasks that may wait for workers in an engine. */
+  readonly queueLimit: number;
   readonly bug: PlantedBug | null;
 }
 
@@ -85,7 +87,7 @@ export class Engine implements Writer {
     const { sim, server, answers, orders } = world;
     this.actor = new Actor(name);
     this.clock = simClock(sim, this.actor, world.isSkewed);
-    this.invoker = new SimInvoker(sim, this.actor, (ref, ack) => answers.result(ref, ack));
+    this.invoker = new SimInvoker(sim, this.actor, world.queueLimit, (ref, ack) => answers.result(ref, ack));
     const line = new Line(sim, server, this);
     const plain: EnginePorts = {
       clock: this.clock,

@@ -5,10 +5,10 @@
  */
 import { shardOf } from '../../../engine/src/kernel/index.js';
 import type { Coordinator, ResultAck } from '../../../engine/src/workflow/coordinator/coordinator.js';
-import type { AbortOrder, AttemptRef, Invoker, Task } from '../../../engine/src/workflow/coordinator/ports.js';
+import type { AbortOrder, AttemptRef, Invoker, RunKey, Task } from '../../../engine/src/workflow/coordinator/ports.js';
 import type { AttemptOutcome } from '../../../engine/src/workflow/machine/index.js';
 import type { Connection, EngineEnd } from '../cast/connection.js';
-import { attemptName, plainRef, shortRef } from '../checks/names.js';
+import { attemptName, plainRef, runName, shortRef } from '../checks/names.js';
 import type { Actor } from '../core/actor.js';
 import type { Sim } from '../core/sim.js';
 
@@ -21,7 +21,7 @@ interface OutAttempt {
 }
 
 /** What the invoker asks of the coordinator. */
-export type Told = Pick<Coordinator, 'settle' | 'sent' | 'workerConnected' | 'workerGone'>;
+export type Told = Pick<Coordinator, 'settle' | 'sent' | 'workerConnected' | 'workerGone' | 'recheck'>;
 
 /** The invoker. */
 export class SimInvoker implements Invoker, EngineEnd {
@@ -35,16 +35,29 @@ export class SimInvoker implements Invoker, EngineEnd {
   /** Told before anything can happen. */
   coordinator: Told | null = null;
 
-  /** @param answered told of each answer to a result */
+  /** Runs whose tasks found the queue full. */
+  readonly #refused = new Map<string, RunKey>();
+
+  /**
+   * @param limit tasks that may wait
+   * @param answered told of each answer to a result
+   */
   constructor(
     readonly sim: Sim,
     readonly actor: Actor,
+    readonly limit: number,
     readonly answered: (ref: AttemptRef, ack: ResultAck) => void,
   ) {}
 
   /** Attempts that wait for a worker. */
   get queued(): number {
     return this.#queue.size;
+  }
+
+  /** Whether an attempt waits here, or is on its way to a worker. */
+  has(ref: AttemptRef): boolean {
+    const name = attemptName(ref);
+    return this.#queue.has(name) || this.#refused.has(runName(ref)) || this.streams.some(({ out }) => out.has(name));
   }
 
   /** Streams of workers. */
@@ -58,9 +71,24 @@ export class SimInvoker implements Invoker, EngineEnd {
       const out = this.#out.get(name);
       if (out !== undefined && out.stream !== null) continue;
       if (out !== undefined) this.#out.delete(name);
-      if (!this.#queue.has(name)) this.#queue.set(name, task);
+      if (this.#queue.has(name)) continue;
+      if (this.#queue.size < this.limit) this.#queue.set(name, task);
+      else this.#refuse(task);
     }
     this.#scheduleTurn();
+  }
+
+  #refuse({ tenantId, runId }: Task): void {
+    this.sim.marks.reach('queue_full');
+    this.#refused.set(runName({ tenantId, runId }), { tenantId, runId });
+  }
+
+  /** Says once that there is room again. */
+  #relieve(): void {
+    if (this.#refused.size === 0 || this.#queue.size > this.limit / 2) return;
+    const runs = [...this.#refused.values()];
+    this.#refused.clear();
+    this.coordinator?.recheck(runs);
   }
 
   abort(orders: readonly AbortOrder[]): readonly AttemptRef[] {
@@ -188,6 +216,7 @@ export class SimInvoker implements Invoker, EngineEnd {
       sent.set(workerId, [...(sent.get(workerId) ?? []), ref]);
     }
     for (const [workerId, refs] of sent) this.coordinator?.sent(workerId, refs);
+    this.#relieve();
   }
 
   #nextWithRoom(): Connection | undefined {

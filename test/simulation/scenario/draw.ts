@@ -20,6 +20,8 @@ export interface Draw {
   readonly options: Partial<CoordinatorOptions>;
   /** Whether the estimates of database time are wrong. */
   readonly isSkewed: boolean;
+  /** Tasks that may wait for workers in an engine. */
+  readonly queueLimit: number;
   /** Whether step bodies answer with large values, so that snapshots are written. */
   readonly isBulky: boolean;
 }
@@ -34,6 +36,7 @@ export function drawWorld(choices: Choices): Draw {
     runs: choices.int(5, 30),
     safetyUs: choices.int(8, 40) * 1_000_000,
     isSkewed: choices.chance(0.6),
+    queueLimit: choices.oneOf(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, 2),
     isBulky: choices.chance(0.15),
     options: {
       maxBatchRuns: choices.oneOf(1_024, 1_024, 1, 3),

@@ -1,4 +1,5 @@
 /** What must not be left once everything has healed and had its time. */
+import { unfairShares, unownedShards } from '../checks/stall-check.js';
 import { shortRef } from '../checks/names.js';
 import type { World } from './world.js';
 
@@ -47,6 +48,15 @@ function* callsLeft(world: World): Generator<string> {
 
 /** Everything that is left, in words. */
 export function looseEnds(world: World): readonly string[] {
-  const finders = [openRuns, lostStarts, ignoredCancels, attemptsLeft, messagesLeft, callsLeft];
+  const finders = [
+    (one: World) => unownedShards(one.server, one.engines),
+    (one: World) => unfairShares(one.engines),
+    openRuns,
+    lostStarts,
+    ignoredCancels,
+    attemptsLeft,
+    messagesLeft,
+    callsLeft,
+  ];
   return finders.flatMap((find) => [...find(world)]);
 }

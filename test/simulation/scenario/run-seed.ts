@@ -70,6 +70,7 @@ function operator(world: World): void {
   for (const state of world.truth.open()) {
     if (state.parked !== null) world.client.cancel({ tenantId: state.tenantId, runId: state.runId });
   }
+  world.stalls.look(world);
   world.sim.scheduler.after(OPERATOR_US, null, 'the operator looks around', () => operator(world));
 }
 

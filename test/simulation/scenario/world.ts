@@ -3,6 +3,7 @@ import type { CoordinatorOptions } from '../../../engine/src/workflow/coordinato
 import { AnswerCheck } from '../checks/answer-check.js';
 import { JournalCheck } from '../checks/journal-check.js';
 import { OrderCheck } from '../checks/order-check.js';
+import { StallCheck } from '../checks/stall-check.js';
 import { Truth } from '../checks/truth.js';
 import { Client } from '../cast/client.js';
 import { Engine, type EngineWorld, type PlantedBug } from '../cast/engine.js';
@@ -18,6 +19,7 @@ export interface WorldOptions {
   readonly options: Partial<CoordinatorOptions>;
   readonly isSkewed: boolean;
   readonly isBulky: boolean;
+  readonly queueLimit: number;
   readonly slots: number;
   readonly bug: PlantedBug | null;
 }
@@ -31,6 +33,7 @@ export class World {
   readonly server: Server;
   readonly answers: AnswerCheck;
   readonly client: Client;
+  readonly stalls: StallCheck;
   engines: readonly Engine[] = [];
   workers: readonly Worker[] = [];
   readonly isSkewed: boolean;
@@ -51,6 +54,7 @@ export class World {
     this.server = new Server(sim, new JournalCheck(sim, this.truth));
     this.answers = new AnswerCheck(sim, this.truth);
     this.client = new Client(sim, this.truth, this.answers, () => this.engines);
+    this.stalls = new StallCheck(sim, this.truth, this.server);
     const bus = new SimBus(sim, (topic, body) => {
       if (topic === 'inbox') this.server.lostHints.add(Number(body));
     });
