@@ -1,5 +1,4 @@
 /** How a stream of answers is framed: Connect's envelopes with an end-of-stream message, gRPC-Web's with trailers. */
-import { status as grpcStatus } from '@grpc/grpc-js';
 import type { DuctorError } from '../../kernel/index.js';
 import { toStatus } from '../grpc/errors/to-status.js';
 import { connectError } from './connect-error.js';
@@ -23,8 +22,6 @@ function trailers(error: DuctorError | null): Buffer {
 export interface Framing {
   message(bytes: Uint8Array): Buffer;
   end(error: DuctorError | null): Buffer;
-  /** Headers of an answer that is only an error: what tools look at before they read frames. */
-  errorHeaders(error: DuctorError): { readonly [name: string]: string };
 }
 
 /** The framing of a protocol. */
@@ -38,6 +35,5 @@ export function framing({ name, isText }: Protocol): Framing {
       const said = error === null ? {} : { error: connectError(error) };
       return written(envelope(CONNECT_END, Buffer.from(JSON.stringify(said))));
     },
-    errorHeaders: (error) => (isWeb ? { 'grpc-status': String(grpcStatus[error.kind.grpc]) } : {}),
   };
 }

@@ -55,9 +55,7 @@ function reader({ protocol, method }: FramedCall, request: IncomingMessage): Rea
 
 /** Sends an answer that is only an error. */
 export function respondFramedError(response: ServerResponse, protocol: Protocol, error: DuctorError): void {
-  const frames = framing(protocol);
-  const headers = { 'content-type': protocol.contentType, ...frames.errorHeaders(error) };
-  respond(response, 200, headers, frames.end(error));
+  respond(response, 200, { 'content-type': protocol.contentType }, framing(protocol).end(error));
 }
 
 function answersOn(call: FramedCall, frames: Framing, response: ServerResponse, onEnd: () => void): ByteAnswers {

@@ -1,6 +1,14 @@
 /** The message of a REST request out of its path, query and body, as google.api.http says. */
 import type { DescField, DescMessage, JsonObject, JsonValue, Registry } from '@bufbuild/protobuf';
-import { checkField, checkMessage, fieldNamed, isJsonObject, note, type Check } from '../json/check-message.js';
+import {
+  checkField,
+  checkMessage,
+  fieldNamed,
+  isJsonObject,
+  note,
+  type Check,
+  type JsonFields,
+} from '../json/check-message.js';
 import { encodeChecked, refuse } from '../json/codec.js';
 import { impossible } from '../../kernel/index.js';
 import { putText } from './put-field.js';
@@ -13,13 +21,12 @@ export interface RestParts {
   /** Texts of the path's variables, in order. */
   readonly values: readonly string[];
   readonly query: string;
-  /** Parsed; {} when there was none. */
-  readonly body: JsonValue;
+  /** Parsed; undefined when there was none. */
+  readonly body: JsonValue | undefined;
 }
 
 /** Looks for values in the body for what the path fills: the same is fine, another one is a problem. */
-function checkOverlap(check: Check, desc: DescMessage, fromPath: JsonObject, body: JsonValue): void {
-  if (!isJsonObject(body)) return;
+function checkOverlap(check: Check, desc: DescMessage, fromPath: JsonObject, body: JsonFields): void {
   for (const [name, text] of Object.entries(fromPath)) {
     const field = fieldNamed(desc, name);
     const written = field === undefined ? undefined : (body[field.name] ?? body[field.jsonName]);
@@ -69,28 +76,31 @@ export function restMessage(registry: Registry, route: Route, parts: RestParts):
   const { path, query } = addressed(check, route, parts);
   checkMessage(check, input, { ...query, ...path }, '');
   const field = bodyField(route);
+  const { body } = parts;
   let json: JsonObject = { ...query, ...path };
   if (binding.body === '*') {
-    checkMessage(check, input, parts.body, '');
-    checkOverlap(check, input, path, parts.body);
-    if (isObject(parts.body)) json = { ...without(input, parts.body, Object.keys(path)), ...path };
-  } else if (field !== undefined) {
-    checkField(check, field, parts.body, '');
-    json = { ...json, [field.name]: parts.body };
-  } else if (!isEmpty(parts.body)) {
-    note(check, '', parts.body, { problem: 'has a body', remedy: 'Send no body; this path takes none.' });
+    checkMessage(check, input, body === undefined ? {} : body, '');
+    if (isObject(body)) {
+      checkOverlap(check, input, path, body);
+      json = { ...without(input, body, Object.keys(path)), ...path };
+    }
+  } else if (field !== undefined && body !== undefined) {
+    checkField(check, field, body, '');
+    json = { ...json, [field.name]: body };
+  } else if (!isEmpty(body)) {
+    note(check, '', body, { problem: 'has a body', remedy: 'Send no body; this path takes none.' });
   }
   refuse(check.problems);
   const bytes = encodeChecked(registry, input, json);
-  const mask = binding.verb === 'PATCH' ? maskedKeys(route, parts.body, json) : undefined;
+  const mask = binding.verb === 'PATCH' ? maskedKeys(route, body, json) : undefined;
   // Messages are joined by joining their bytes.
   return mask === undefined ? bytes : Buffer.concat([bytes, maskBytes(mask)]);
 }
 
-function isObject(value: JsonValue): value is JsonObject {
+function isObject(value: JsonValue | undefined): value is JsonObject {
   return isJsonObject(value);
 }
 
-function isEmpty(body: JsonValue): boolean {
-  return isJsonObject(body) && Object.keys(body).length === 0;
+function isEmpty(body: JsonValue | undefined): boolean {
+  return body === undefined || (isJsonObject(body) && Object.keys(body).length === 0);
 }

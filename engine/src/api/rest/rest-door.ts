@@ -66,7 +66,8 @@ function reader(
     const { query } = targetOf(request);
     const raw = await readBody(request);
     if (raw.length > 0) checkMediaType(request);
-    return restMessage(contract.registry, route, { values, query, body: parseJson(raw) });
+    const body = raw.length > 0 ? parseJson(raw) : undefined;
+    return restMessage(contract.registry, route, { values, query, body });
   };
 }
 

@@ -18,7 +18,11 @@ export interface Mask {
 }
 
 /** The mask for a body; undefined when the request has none to fill, or the caller sent one. */
-export function maskedKeys({ method, binding }: Route, body: JsonValue, json: JsonObject): Mask | undefined {
+export function maskedKeys(
+  { method, binding }: Route,
+  body: JsonValue | undefined,
+  json: JsonObject,
+): Mask | undefined {
   const field = method.input.fields.find((each) => each.message?.typeName === MASK && each.name === 'update_mask');
   if (field === undefined || json[field.name] !== undefined || json[field.jsonName] !== undefined) return undefined;
   const inner = binding.body === '*' ? method.input : fieldNamed(method.input, binding.body)?.message;

@@ -31,5 +31,5 @@ export function restTwin(
   delete left[body];
   const query = queryOf(left).join('&');
   const target = query === '' ? path : `${path}?${query}`;
-  return { method, path: target, body: body === '' ? '' : JSON.stringify(inner ?? {}) };
+  return { method, path: target, body: inner === undefined ? '' : JSON.stringify(inner) };
 }
