@@ -4,7 +4,7 @@ import { jsonValue, type AttemptOutcome } from '../../../engine/src/workflow/mac
 import { attemptName } from '../checks/names.js';
 import type { Truth } from '../checks/truth.js';
 import type { Sim } from '../core/sim.js';
-import { VENOM } from '../ports/server.js';
+import { VENOM } from '../checks/payloads.js';
 
 /** Bytes that make a run's journal large enough for a snapshot after a few steps. */
 const BULK = 'x'.repeat(30_000);

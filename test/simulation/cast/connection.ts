@@ -7,7 +7,7 @@
 import type { AbortOrder, AttemptRef, Task } from '../../../engine/src/workflow/coordinator/ports.js';
 import type { AttemptOutcome } from '../../../engine/src/workflow/machine/index.js';
 import type { ResultAck } from '../../../engine/src/workflow/coordinator/coordinator.js';
-import type { Actor } from '../core/actor.js';
+import type { Actor } from '../core/sim-event.js';
 import type { Sim } from '../core/sim.js';
 
 /** What an engine hears on its end. */

@@ -15,7 +15,7 @@ import type {
 import type { AnswerCheck } from '../checks/answer-check.js';
 import type { OrderCheck } from '../checks/order-check.js';
 import type { Truth } from '../checks/truth.js';
-import { Actor } from '../core/actor.js';
+import { Actor } from '../core/sim-event.js';
 import { Choices } from '../core/choices.js';
 import type { Sim } from '../core/sim.js';
 import type { SimBus } from '../ports/bus.js';
@@ -135,10 +135,12 @@ export class Engine implements Writer {
     this.isStopping = true;
     const { sim, truth } = this.world;
     if (truth.open().length > 0) sim.marks.reach('stop_drained');
-    void this.coordinator.stop().then(() => {
-      this.actor.deferred.push(done);
-      return undefined;
-    });
+    void this.#stopped(done);
+  }
+
+  async #stopped(done: () => void): Promise<void> {
+    await this.coordinator.stop();
+    this.actor.deferred.push(done);
   }
 
   #changed(change: RunChange): void {

@@ -1,6 +1,6 @@
 /**
- * A process that runs step bodies: takes tasks on its streams, keeps each result until it is acknowledged, sends it again
- * to any engine, and names what it has whenever a stream opens.
+ * A process that runs step bodies: takes tasks on its streams, keeps each result until it is acknowledged, sends it
+ * again to any engine, and names what it has whenever a stream opens.
  *
  * A job: waiting (no slot free) -> running -> done (its result is sent until it is acknowledged) -> (none)
  */
@@ -9,7 +9,7 @@ import type { AbortOrder, AttemptRef, Task } from '../../../engine/src/workflow/
 import type { AttemptOutcome } from '../../../engine/src/workflow/machine/index.js';
 import { attemptName, plainRef, shortRef } from '../checks/names.js';
 import type { Truth } from '../checks/truth.js';
-import { Actor } from '../core/actor.js';
+import { Actor } from '../core/sim-event.js';
 import type { Sim } from '../core/sim.js';
 import { drawBody, drawOutcome, isKiller } from './body.js';
 import { Connection, type EngineEnd, type WorkerEnd } from './connection.js';

@@ -21,14 +21,13 @@ import {
 } from '../../../engine/src/workflow/machine/index.js';
 import { plainState } from '../../../engine/src/workflow/testing/plain-state.js';
 import type { Sim } from '../core/sim.js';
+import { BODY_CODES } from './payloads.js';
 import { attemptName, runName } from './names.js';
 import { isEarly, noteDue } from './time-check.js';
 import type { TrueRun, Truth } from './truth.js';
 
 /** Entries that record the outcome of an attempt. */
 const OUTCOMES: ReadonlySet<string> = new Set(['step_completed', 'attempt_failed', 'step_failed', 'step_cancelled']);
-/** Failures that no worker reports. */
-const OWN_CODES: ReadonlySet<string> = new Set(['timeout', 'worker_lost', 'cancelled_by_worker', 'value_too_large']);
 
 function isSameHeader(a: RunHeader, b: RunHeader): boolean {
   return (
@@ -53,7 +52,7 @@ function wasProduced(entry: Entry, produced: readonly AttemptOutcome[]): boolean
     case 'step_failed': {
       const { code } = entry.error;
       if (code === 'cancelled_by_worker') return produced.some((outcome) => outcome.kind === 'cancelled');
-      if (OWN_CODES.has(code)) return true;
+      if (!BODY_CODES.has(code)) return true;
       return produced.some((outcome) => outcome.kind === 'failed' && outcome.code === code);
     }
     default:

@@ -95,8 +95,9 @@ export class Summary {
         ? `  ${name.padEnd(24)} NOT CAUGHT`
         : `  ${name.padEnd(24)} by seed ${seed}: ${violation.slice(0, 90)}`,
     );
+    const figures = `${this.#seeds} seeds, ${this.#runs} runs, ${this.#events} events, ${days} virtual days`;
     return [
-      `${this.#seeds} seeds, ${this.#runs} runs, ${this.#events} events, ${days} virtual days in ${(tookMs / 1000).toFixed(1)} s`,
+      `${figures} in ${(tookMs / 1000).toFixed(1)} s`,
       'faults that struck:',
       ...table(FAULT_KINDS, this.#struck),
       'rare branches that were reached:',

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { EventHeap } from './event-heap.js';
-import type { SimEvent } from './scheduler.js';
+import type { SimEvent } from './sim-event.js';
 
 function event(atUs: number, tie: number, order: number): SimEvent {
   return { atUs, tie, order, actor: null, label: '', run: () => undefined, isCancelled: false };

@@ -1,5 +1,5 @@
 /** A binary heap of events by virtual time; equal times go by a seeded number, equal numbers by order of scheduling. */
-import type { SimEvent } from './scheduler.js';
+import type { SimEvent } from './sim-event.js';
 
 function isBefore(a: SimEvent, b: SimEvent): boolean {
   if (a.atUs !== b.atUs) return a.atUs < b.atUs;

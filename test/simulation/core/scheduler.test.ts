@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Actor } from './actor.js';
+import { Actor } from './sim-event.js';
 import { Choices } from './choices.js';
 import { Scheduler } from './scheduler.js';
 import { Trace } from './trace.js';

@@ -6,25 +6,10 @@
  * 1. Time never goes back; an event happens at its time, or, in a process that was paused, when that goes on.
  * 2. Two events of one time happen in an order that the seed decides.
  */
-import type { Actor } from './actor.js';
 import type { Choices } from './choices.js';
 import { EventHeap } from './event-heap.js';
+import type { Actor, SimEvent } from './sim-event.js';
 import type { Trace } from './trace.js';
-
-/** Something that will happen. */
-export interface SimEvent {
-  /** Virtual time, microseconds since the beginning. */
-  atUs: number;
-  tie: number;
-  order: number;
-  /** Process it happens in; null: the network, the database, fate. */
-  readonly actor: Actor | null;
-  /** One line for the trace. */
-  readonly label: string;
-  readonly run: () => void;
-  /** It does not happen after all. */
-  isCancelled: boolean;
-}
 
 /** Waits until no promise can settle any more: V8 empties its queue of microtasks before the next macrotask. */
 async function quiet(): Promise<void> {

@@ -1,7 +1,7 @@
 /** What every part of the simulated world shares. */
 import type { Faults } from '../faults.js';
 import type { Marks } from '../marks.js';
-import type { Actor } from './actor.js';
+import type { Actor } from './sim-event.js';
 import type { Choices } from './choices.js';
 import type { Scheduler } from './scheduler.js';
 import type { Trace } from './trace.js';

@@ -1,6 +1,6 @@
 /** The bus: whatever is said may come late, twice, out of order or never. */
 import type { Bus, BusTopic } from '../../../engine/src/workflow/coordinator/ports.js';
-import type { Actor } from '../core/actor.js';
+import type { Actor } from '../core/sim-event.js';
 import type { Sim } from '../core/sim.js';
 
 interface Listener {

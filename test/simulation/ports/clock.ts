@@ -1,6 +1,6 @@
 /** A process's clock: virtual time with an error of its own that stays within the bound it states. */
 import type { Clock, Timer } from '../../../engine/src/kernel/index.js';
-import type { Actor } from '../core/actor.js';
+import type { Actor } from '../core/sim-event.js';
 import type { Sim } from '../core/sim.js';
 
 /** How far behind database time an estimate may be; nothing bounds this, it only makes timers late. */

@@ -9,7 +9,7 @@ import type { AbortOrder, AttemptRef, Invoker, RunKey, Task } from '../../../eng
 import type { AttemptOutcome } from '../../../engine/src/workflow/machine/index.js';
 import type { Connection, EngineEnd } from '../cast/connection.js';
 import { attemptName, plainRef, runName, shortRef } from '../checks/names.js';
-import type { Actor } from '../core/actor.js';
+import type { Actor } from '../core/sim-event.js';
 import type { Sim } from '../core/sim.js';
 
 interface OutAttempt {

@@ -2,7 +2,7 @@
  * A process's calls of the database: each question travels, happens at one instant, and its answer travels back.
  *
  *   asked -> lost on the way | happened -> answered | answer lost
- * A question that was sent may happen even when its process is paused or died meanwhile; its answer then comes to nobody.
+ * A question that was sent may happen even when its process is paused or died meanwhile; nobody then hears its answer.
  */
 import { DuctorError } from '../../../engine/src/kernel/index.js';
 import type { CommitOutcome, TickWrite } from '../../../engine/src/workflow/coordinator/ports.js';

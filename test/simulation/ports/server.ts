@@ -11,13 +11,11 @@ import { SHARD_COUNT, shardOf } from '../../../engine/src/kernel/index.js';
 import type { CommitOutcome, InboxMessage, TickWrite } from '../../../engine/src/workflow/coordinator/ports.js';
 import { decodeInput } from '../../../engine/src/workflow/journal/index.js';
 import { MemoryDatabase } from '../../../engine/src/workflow/testing/memory-database.js';
+import { VENOM } from '../checks/payloads.js';
 import type { JournalCheck } from '../checks/journal-check.js';
 import { attemptName, runName } from '../checks/names.js';
-import type { Actor } from '../core/actor.js';
+import type { Actor } from '../core/sim-event.js';
 import type { Sim } from '../core/sim.js';
-
-/** Bytes that make the database refuse what holds them. */
-export const VENOM = 'venom';
 
 /** A process that writes. */
 export interface Writer {

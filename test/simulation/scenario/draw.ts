@@ -4,7 +4,7 @@ import type { StartRequest } from '../../../engine/src/workflow/coordinator/coor
 import type { CoordinatorOptions } from '../../../engine/src/workflow/coordinator/options.js';
 import { jsonValue, type Plan, type Value } from '../../../engine/src/workflow/machine/index.js';
 import type { Choices } from '../core/choices.js';
-import { VENOM } from '../ports/server.js';
+import { VENOM } from '../checks/payloads.js';
 
 /** Tenants of the simulated world. */
 const TENANTS = ['018f0000-0000-7000-8000-000000000001', '018f0000-0000-7000-8000-000000000002'] as const;

@@ -1,4 +1,4 @@
-/** One seed: things go wrong for a while (safety), then nothing does and everything has to come to its end (liveness). */
+/** One seed: things go wrong for a while (safety), then nothing does and all has to come to its end (liveness). */
 import { Choices } from '../core/choices.js';
 import { Scheduler } from '../core/scheduler.js';
 import { Sim } from '../core/sim.js';
