@@ -1,6 +1,7 @@
 /** The workflow room: definitions, the machine, the journal, the coordinator, and their stores. */
 export * from './coordinator/index.js';
-export type { Definition, EdgeDefinition, Json, RetryDefinition, StepDefinition } from './definition/definition.js';
+export type { Definition, EdgeDefinition, JoinDefinition, Json } from './definition/definition.js';
+export type { RetryDefinition, StepDefinition } from './definition/definition.js';
 export { didYouMean } from './definition/suggest.js';
 export { historyOf, isSnapshotReadable, loadRun, type HistoryItem } from './journal/index.js';
 export {

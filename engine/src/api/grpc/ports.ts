@@ -15,6 +15,7 @@ export {
   type Definition,
   type EdgeDefinition,
   type HistoryItem,
+  type JoinDefinition,
   type Json,
   type Plan,
   type PlanSource,

@@ -25,6 +25,8 @@ export function task(parts: Partial<Task> = {}): Task {
     input: { data: Buffer.from('{"n":1}'), encoding: 'json' },
     idempotencyKey: `${parts.runId ?? runId(1)}/work`,
     timeoutMs: 60_000,
+    heartbeatTimeoutMs: null,
+    lastProgress: null,
     ...parts,
   };
 }

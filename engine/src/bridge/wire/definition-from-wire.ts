@@ -3,6 +3,7 @@ import {
   EdgeType,
   StepType,
   type EdgeDefinition as WireEdge,
+  type Join,
   type RetryPolicy,
   type StepDefinition as WireStep,
   type WorkflowDefinition,
@@ -29,6 +30,17 @@ function retryOf(retry: RetryPolicy): Retry {
     max_interval: retry.maxInterval,
     jitter: retry.jitter,
     non_retryable: retry.nonRetryable.length === 0 ? undefined : retry.nonRetryable,
+    total_timeout: retry.totalTimeout,
+  });
+}
+
+type JoinJson = NonNullable<StepDefinition['join']>;
+
+function joinOf(join: Join): JoinJson {
+  return present<JoinJson>({
+    mode: nonEmpty(join.mode),
+    count: join.count,
+    cancel_losers: join.cancelLosers ? true : undefined,
   });
 }
 
@@ -47,6 +59,9 @@ function stepOf(step: WireStep, path: string): StepDefinition {
       timeout: step.timeout,
       cancel_timeout: step.cancelTimeout,
       queue: step.queue,
+      schedule_to_start_timeout: step.scheduleToStartTimeout,
+      heartbeat_timeout: step.heartbeatTimeout,
+      join: step.join === undefined ? undefined : joinOf(step.join),
     }),
   };
 }
@@ -57,6 +72,7 @@ function edgeOf(edge: WireEdge): EdgeDefinition {
     target_ref: edge.targetRef,
     type: EdgeType[edge.type] ?? String(edge.type),
     ...(edge.condition === '' ? {} : { condition: edge.condition }),
+    ...(edge.case === '' ? {} : { case: edge.case }),
   };
 }
 
@@ -70,6 +86,9 @@ export function definitionFromWire(wire: WorkflowDefinition): Definition {
       edges: wire.edges.length === 0 ? undefined : wire.edges.map(edgeOf),
       output: wire.output === undefined ? undefined : plainJson(wire.output, 'output'),
       input_schema: wire.inputSchema === undefined ? undefined : plainObject(wire.inputSchema, 'input_schema'),
+      timeout: wire.timeout,
+      on_failure: nonEmpty(wire.onFailure),
+      on_exhausted: nonEmpty(wire.onExhausted),
     }),
   };
 }

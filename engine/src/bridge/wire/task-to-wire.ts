@@ -1,9 +1,13 @@
 import type { Task as WireTask } from '../../gen/ductor/v1/bridge.js';
-import type { Task } from '../ports.js';
+import type { Payload } from '../../gen/ductor/v1/common.js';
+import type { Task, Value } from '../ports.js';
 
-/** A task as it travels. The input is not copied. */
+function payloadOf({ data, encoding }: Value): Payload {
+  return { data: Buffer.from(data.buffer, data.byteOffset, data.byteLength), encoding };
+}
+
+/** A task as it travels. Values are not copied. */
 export function taskToWire(task: Task, token: Buffer): WireTask {
-  const { data, encoding } = task.input;
   return {
     runId: task.runId,
     familySlug: task.familySlug,
@@ -12,9 +16,10 @@ export function taskToWire(task: Task, token: Buffer): WireTask {
     handler: task.handler,
     attempt: task.attempt,
     token,
-    input: { data: Buffer.from(data.buffer, data.byteOffset, data.byteLength), encoding },
+    input: payloadOf(task.input),
     idempotencyKey: task.idempotencyKey,
     timeoutMs: task.timeoutMs,
-    lastProgress: undefined,
+    lastProgress: task.lastProgress === null ? undefined : payloadOf(task.lastProgress),
+    heartbeatTimeoutMs: task.heartbeatTimeoutMs ?? 0,
   };
 }

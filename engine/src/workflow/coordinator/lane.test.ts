@@ -286,7 +286,7 @@ describe('isolation inside a batch', () => {
     const states = runs.map((run) => kit.stored(run.runId));
     expect(states.filter((state) => state?.status === 'COMPLETED').length).toBe(9);
     const parked = states.find((state) => state?.status === 'PARKED');
-    expect(parked?.parked).toEqual({ code: 'machine_error', message: 'out of memory' });
+    expect(parked?.parked).toEqual({ code: 'machine_error', step: '', message: 'out of memory' });
     expect(parked?.steps.get('a')?.status).toBe('COMPLETED');
   });
 

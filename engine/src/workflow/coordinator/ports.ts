@@ -199,6 +199,10 @@ export interface Task extends AttemptRef {
   readonly input: Value;
   readonly idempotencyKey: string;
   readonly timeoutMs: number;
+  /** Longest time between two signs of life; null: none are asked for. */
+  readonly heartbeatTimeoutMs: number | null;
+  /** What an earlier attempt reported last of its progress. */
+  readonly lastProgress: Value | null;
 }
 
 /** An attempt to stop. */

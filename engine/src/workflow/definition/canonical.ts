@@ -22,17 +22,19 @@ function without<T extends object>(object: T, mayBeEmpty: readonly (keyof T & st
 }
 
 function normaliseRetry(retry: RetryDefinition): RetryDefinition {
-  return without(retry, ['initial_interval', 'max_interval', 'non_retryable']);
+  return without(retry, ['initial_interval', 'max_interval', 'non_retryable', 'total_timeout']);
 }
 
 function normaliseStep(step: StepDefinition): StepDefinition {
   const retry = step.retry === undefined ? undefined : normaliseRetry(step.retry);
-  const whole = retry === undefined ? step : { ...step, retry };
-  return without(whole, ['title', 'args', 'retry', 'timeout', 'cancel_timeout', 'queue']);
+  const join = step.join === undefined ? undefined : without(step.join, ['mode']);
+  const whole = { ...step, ...(retry === undefined ? {} : { retry }), ...(join === undefined ? {} : { join }) };
+  const times = ['timeout', 'cancel_timeout', 'schedule_to_start_timeout', 'heartbeat_timeout'] as const;
+  return without(whole, ['title', 'args', 'retry', 'queue', 'join', ...times]);
 }
 
 function normaliseEdge(edge: EdgeDefinition): EdgeDefinition {
-  return without(edge, ['condition']);
+  return without(edge, ['condition', 'case']);
 }
 
 /** The definition without fields that say nothing. An `input` or `output` of null, {} or [] is a value and stays. */
@@ -43,7 +45,7 @@ export function normaliseDefinition(definition: Definition): Definition {
     steps: steps.map(normaliseStep),
     ...(edges === undefined ? {} : { edges: edges.map(normaliseEdge) }),
   };
-  return without(whole, ['title', 'edges', 'input_schema']);
+  return without(whole, ['title', 'edges', 'input_schema', 'timeout', 'on_failure', 'on_exhausted']);
 }
 
 /** The canonical text (RFC 8785) of a definition. */

@@ -86,6 +86,7 @@ const DEFAULT_RETRY = {
   maxIntervalMs: 60_000,
   jitter: 0.2,
   nonRetryable: [],
+  totalTimeoutMs: null,
 };
 
 describe('compilePlan', () => {
@@ -113,6 +114,7 @@ describe('compilePlan', () => {
           maxIntervalMs: 120_000,
           jitter: 0,
           nonRetryable: ['BadLead'],
+          totalTimeoutMs: null,
         },
         timeoutMs: 30_000,
         cancelTimeoutMs: 0,

@@ -4,17 +4,20 @@ import { DuctorError, impossible } from '../../kernel/index.js';
 import type { Plan, PlanEdge, PlanStep } from '../machine/plan.js';
 import type { Value } from '../machine/value.js';
 import { definitionDigest, normaliseDefinition } from './canonical.js';
+import { joinPlan } from './checking/check-join.js';
 import { collectProblems } from './checking/problems.js';
 import { compileCondition, compileTemplate } from './computing/template.js';
 import type { Definition, EdgeDefinition, StepDefinition } from './definition.js';
 import { buildGraph } from './graph.js';
 import { checkInputValue, compileInputSchema } from './input-schema/index.js';
+import { durationOrNull } from './retry.js';
 import { STEP_TYPES } from './step-types/index.js';
 
 const EDGE_TYPES: Readonly<Record<string, PlanEdge['type']>> = {
   EDGE_TYPE_SUCCESS: 'SUCCESS',
   EDGE_TYPE_FAILURE: 'FAILURE',
   EDGE_TYPE_ALWAYS: 'ALWAYS',
+  EDGE_TYPE_TIMEOUT: 'TIMEOUT',
 };
 
 function compileEdge(edge: EdgeDefinition, index: number, cel: CelCompiler): PlanEdge {
@@ -24,6 +27,7 @@ function compileEdge(edge: EdgeDefinition, index: number, cel: CelCompiler): Pla
     targetRef: edge.target_ref,
     type: type ?? impossible('plan-edge-type', `edge ${index} has type ${edge.type}`),
     condition: edge.condition === undefined ? null : compileCondition(cel, edge.condition, `edges[${index}].condition`),
+    case: edge.case ?? null,
   };
 }
 
@@ -46,6 +50,7 @@ function compileStep(step: StepDefinition, place: Place, cel: CelCompiler): Plan
     ref: step.ref,
     title: step.title ?? '',
     ...place,
+    join: joinPlan(step.join),
     ...type.compile(step, cel),
   };
 }
@@ -101,6 +106,9 @@ export function compilePlan(definition: Definition, version: number, cel: CelCom
     digest: definitionDigest(normal),
     steps,
     stepByRef: new Map(steps.map((step) => [step.ref, step])),
+    timeoutMs: durationOrNull(normal.timeout),
+    onFailure: normal.on_failure === 'cancel' ? 'cancel' : 'drain',
+    onExhausted: normal.on_exhausted === 'park' ? 'park' : 'fail',
     output: normal.output === undefined ? null : compileTemplate(cel, normal.output, 'output'),
     checkInput: inputCheck(normal),
   };

@@ -11,6 +11,15 @@ export interface RetryDefinition {
   readonly max_interval?: string;
   readonly jitter?: number;
   readonly non_retryable?: readonly string[];
+  readonly total_timeout?: string;
+}
+
+/** When a step begins, by its edges; absent fields take the documented defaults. */
+export interface JoinDefinition {
+  /** all, any or n_of. */
+  readonly mode?: string;
+  readonly count?: number;
+  readonly cancel_losers?: boolean;
 }
 
 /** One step. */
@@ -25,6 +34,9 @@ export interface StepDefinition {
   readonly timeout?: string;
   readonly cancel_timeout?: string;
   readonly queue?: string;
+  readonly schedule_to_start_timeout?: string;
+  readonly heartbeat_timeout?: string;
+  readonly join?: JoinDefinition;
 }
 
 /** One edge. */
@@ -34,6 +46,7 @@ export interface EdgeDefinition {
   /** EDGE_TYPE_SUCCESS and so on. */
   readonly type: string;
   readonly condition?: string;
+  readonly case?: string;
 }
 
 /** A whole definition. */
@@ -44,4 +57,9 @@ export interface Definition {
   readonly edges?: readonly EdgeDefinition[];
   readonly output?: Json;
   readonly input_schema?: { readonly [key: string]: Json };
+  readonly timeout?: string;
+  /** drain or cancel. */
+  readonly on_failure?: string;
+  /** fail or park. */
+  readonly on_exhausted?: string;
 }

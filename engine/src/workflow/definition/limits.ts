@@ -16,6 +16,9 @@ export const DEFINITION_LIMITS = {
   intervalMs: 30 * 86_400_000,
   /** Longest time an attempt may take to end, ms. */
   cancelTimeoutMs: 86_400_000,
-  /** Longest wait, ms: ten years. */
+  /** Shortest heartbeat timeout, ms: a sign of life takes its time to travel. */
+  heartbeatMinMs: 500,
+  switchCases: 100,
+  /** Longest wait and longest run, ms: ten years. */
   waitMs: 3650 * 86_400_000,
 } as const;

@@ -20,6 +20,11 @@ export function durationOr(text: string | undefined, defaultMs: number): number 
   return text === undefined || text === '' ? defaultMs : (parseDurationMs(text) ?? defaultMs);
 }
 
+/** A validated duration in ms; null when there is none. */
+export function durationOrNull(text: string | undefined): number | null {
+  return text === undefined || text === '' ? null : (parseDurationMs(text) ?? null);
+}
+
 /** The whole policy. A long initial interval raises the default of max_interval to itself. */
 export function retryPlan(retry: RetryDefinition = {}): RetryPlan {
   const initialIntervalMs = durationOr(retry.initial_interval, STEP_DEFAULTS.initialIntervalMs);
@@ -30,5 +35,6 @@ export function retryPlan(retry: RetryDefinition = {}): RetryPlan {
     maxIntervalMs: durationOr(retry.max_interval, Math.max(initialIntervalMs, STEP_DEFAULTS.maxIntervalMs)),
     jitter: retry.jitter ?? STEP_DEFAULTS.jitter,
     nonRetryable: retry.non_retryable ?? [],
+    totalTimeoutMs: durationOrNull(retry.total_timeout),
   };
 }

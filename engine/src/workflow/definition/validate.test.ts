@@ -121,8 +121,8 @@ describe('validateDefinition', () => {
     ],
     [
       'options of later versions',
-      workflow([callback('a', { heartbeat_timeout: '5s' })], { queries: {} }),
-      ['queries: is not supported by this version', 'steps[0].heartbeat_timeout: is not supported by this version'],
+      workflow([callback('a', { priority: 'high' })], { queries: {} }),
+      ['queries: is not supported by this version', 'steps[0].priority: is not supported by this version'],
     ],
     [
       'a retry that makes no sense',

@@ -2,17 +2,22 @@
 import type { CelCompiler } from '../../expressions/index.js';
 import type { Problem } from '../../kernel/index.js';
 import { normaliseDefinition } from './canonical.js';
-import { checkGraph, readEdges, type ReadEdge } from './checking/check-edges.js';
+import { checkGraph, readEdges } from './checking/check-edges.js';
+import type { ReadEdge } from './checking/read-edge.js';
+import { checkDuration } from './checking/check-retry.js';
 import { checkStep, checkTitle, readStep, refuseLater, type ReadStep } from './checking/check-step.js';
 import { checkExpression, checkTemplate, type Reader } from './checking/expressions.js';
 import { isBearableJson } from './checking/json-limits.js';
 import { childPath, collectProblems } from './checking/problems.js';
-import { field, optionalList, readObject, requireField, requireText, type ObjectReader } from './checking/shape.js';
+import { field, optionalList, optionalText, readObject, requireField, requireText } from './checking/shape.js';
+import type { ObjectReader } from './checking/shape.js';
 import type { Definition } from './definition.js';
 import type { Graph } from './graph.js';
 import { compileInputSchema } from './input-schema/index.js';
 import { DEFINITION_LIMITS } from './limits.js';
 import { isFamilySlug } from './names.js';
+import { didYouMean } from './suggest.js';
+import { surelyEnded, type IsSure } from './surely-ended.js';
 
 /** What validation says. */
 export interface Validation {
@@ -22,15 +27,14 @@ export interface Validation {
   readonly problems: readonly Problem[];
 }
 
-const ROOT_FIELDS = ['family_slug', 'title', 'steps', 'edges', 'output', 'input_schema'];
-const LATER_FIELDS: ReadonlySet<string> = new Set([
-  'updates',
-  'queries',
-  'on_failure',
+const ROOT_FIELDS = ['family_slug', 'title', 'steps', 'edges', 'output', 'input_schema'].concat([
   'timeout',
-  'retention',
+  'on_failure',
   'on_exhausted',
 ]);
+const LATER_FIELDS: ReadonlySet<string> = new Set(['updates', 'queries', 'retention']);
+const ON_FAILURE = ['drain', 'cancel'];
+const ON_EXHAUSTED = ['fail', 'park'];
 
 function readSteps(root: ObjectReader): readonly ReadStep[] {
   const path = childPath(root.path, 'steps');
@@ -56,10 +60,17 @@ function readSteps(root: ObjectReader): readonly ReadStep[] {
   return steps;
 }
 
-/** The reader of an edge's condition: evaluated once the source has ended, so it may read the source too. */
-function conditionReader(edge: ReadEdge, refs: ReadonlySet<string>, graph: Graph): Reader {
-  const isBefore = (ref: string): boolean => ref === edge.source || graph.isBefore(ref, edge.source);
-  return { ref: edge.target, refs, isBefore };
+/**
+ * The reader of an edge's condition: asked once the source has ended, so it may read the source too, and asked again
+ * when the target's join is decided later, so it may read only what has ended for good.
+ */
+function conditionReader(edge: ReadEdge, refs: ReadonlySet<string>, graph: Graph, isSure: IsSure): Reader {
+  return {
+    ref: edge.target,
+    refs,
+    isBefore: (ref) => ref === edge.source || graph.isBefore(ref, edge.source),
+    isSure: (ref) => ref === edge.source || isSure(ref, edge.source),
+  };
 }
 
 function checkExpressions(
@@ -75,9 +86,11 @@ function checkExpressions(
     const ref = step.ref ?? '';
     checkStep({ problems, cel, reader: { ref, refs, isBefore: (other) => graph.isBefore(other, ref) } }, step);
   }
+  const joins = new Map(steps.map(({ ref, join }) => [ref, join]));
+  const isSure = surelyEnded(graph, edges, (ref) => joins.get(ref) ?? { mode: 'all' });
   for (const edge of edges) {
     if (edge.condition === undefined) continue;
-    const checks = { problems, cel, reader: conditionReader(edge, refs, graph) };
+    const checks = { problems, cel, reader: conditionReader(edge, refs, graph, isSure) };
     checkExpression(checks, childPath(edge.reader.path, 'condition'), edge.condition, 'step', 'bool');
   }
   const output = field(root.object, 'output');
@@ -97,6 +110,19 @@ function checkInputSchema(root: ObjectReader): void {
 /** A value without problems is a definition: this is what validation means. */
 function isDefinition(_value: unknown, problems: readonly Problem[]): _value is Definition {
   return problems.length === 0;
+}
+
+function checkChoice(root: ObjectReader, key: string, choices: readonly string[]): void {
+  const value = optionalText(root, key);
+  if (value === undefined || choices.includes(value)) return;
+  const remedy = `Use one of ${choices.join(', ')}.${didYouMean(value, choices)}`;
+  root.problems.add(childPath(root.path, key), value, `is no value of ${key}`, remedy);
+}
+
+function checkOptions(root: ObjectReader): void {
+  checkDuration(root, 'timeout', 1, DEFINITION_LIMITS.waitMs);
+  checkChoice(root, 'on_failure', ON_FAILURE);
+  checkChoice(root, 'on_exhausted', ON_EXHAUSTED);
 }
 
 function checkNames(root: ObjectReader): void {
@@ -140,6 +166,7 @@ export function validateDefinition(json: unknown, cel: CelCompiler): Validation 
   if (root === undefined) return { problems: collector.found() };
   refuseLater(root, LATER_FIELDS, ROOT_FIELDS, 'a definition');
   checkNames(root);
+  checkOptions(root);
   const steps = readSteps(root);
   const refs = new Set(steps.flatMap(({ ref }) => ref ?? []));
   checkExpressions(root, cel, steps, readEdges(root, refs));

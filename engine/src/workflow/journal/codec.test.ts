@@ -33,14 +33,23 @@ const KEY = { tenantId: 't', runId: RUN_ID };
 
 /** One entry of every kind, and of every kind of value. */
 const ALL: readonly Entry[] = [
-  { kind: 'run_started', familySlug: 'f', version: 3, input: JSON_VALUE, attributes: { k: 'v', empty: '' } },
-  { kind: 'step_scheduled', path: 'a', attempt: 1, input: { kind: 'value', value: CBOR } },
-  { kind: 'step_scheduled', path: 'a', attempt: 1, input: { kind: 'runInput' } },
-  { kind: 'step_scheduled', path: 'b', attempt: 1, input: { kind: 'stepOutput', path: 'a' } },
-  { kind: 'step_scheduled', path: 'b', attempt: 2, input: null },
+  {
+    kind: 'run_started',
+    familySlug: 'f',
+    version: 3,
+    input: JSON_VALUE,
+    attributes: { k: 'v', empty: '' },
+    deadlineUs: null,
+  },
+  { kind: 'run_started', familySlug: 'f', version: 3, input: JSON_VALUE, attributes: {}, deadlineUs: US },
+  { kind: 'step_scheduled', path: 'a', attempt: 1, input: { kind: 'value', value: CBOR }, startByUs: null },
+  { kind: 'step_scheduled', path: 'a', attempt: 1, input: { kind: 'runInput' }, startByUs: US },
+  { kind: 'step_scheduled', path: 'b', attempt: 1, input: { kind: 'stepOutput', path: 'a' }, startByUs: null },
+  { kind: 'step_scheduled', path: 'b', attempt: 2, input: null, startByUs: null },
   { kind: 'step_running', path: 'a', attempt: 1, worker: 'w', deadlineUs: Number.MAX_SAFE_INTEGER },
   { kind: 'step_completed', path: 'a', attempt: 0, output: { data: Buffer.alloc(0), encoding: 'raw' } },
-  { kind: 'attempt_failed', path: 'a', attempt: 2, error: ERROR, retryAtUs: US },
+  { kind: 'attempt_failed', path: 'a', attempt: 2, error: ERROR, retryAtUs: US, progress: null },
+  { kind: 'attempt_failed', path: 'a', attempt: 2, error: ERROR, retryAtUs: US, progress: CBOR },
   { kind: 'step_failed', path: 'a', attempt: 2, error: { ...ERROR, stack: '', retryable: false } },
   { kind: 'step_waiting', path: 'w', wakeAtUs: US },
   { kind: 'step_skipped', path: 's' },
@@ -48,12 +57,20 @@ const ALL: readonly Entry[] = [
   { kind: 'step_cancelled', path: 'a', attempt: 1, abandoned: true },
   { kind: 'step_cancelled', path: 'a', attempt: 0, abandoned: false },
   { kind: 'cancel_requested', reason: 'r', requestedBy: 'key:1' },
-  { kind: 'run_parked', code: 'poison_commit', message: 'm' },
-  { kind: 'run_resumed' },
+  { kind: 'run_parked', code: 'poison_commit', message: 'm', step: '' },
+  { kind: 'run_parked', code: 'attempts_exhausted', message: 'm', step: 'a' },
+  { kind: 'run_paused', reason: 'r', requestedBy: 'key:1' },
+  { kind: 'run_resumed', requestedBy: '' },
+  { kind: 'run_resumed', requestedBy: 'key:1' },
+  { kind: 'run_ending', status: 'COMPLETED', output: { kind: 'stepOutput', path: 'a' }, error: null },
+  { kind: 'run_ending', status: 'TIMED_OUT', output: null, error: ERROR },
+  { kind: 'run_terminated', reason: 'r', requestedBy: 'key:1' },
   { kind: 'run_failing', error: ERROR },
   { kind: 'run_closed', status: 'COMPLETED', output: { kind: 'stepOutput', path: 'a' }, error: null },
   { kind: 'run_closed', status: 'FAILED', output: null, error: ERROR },
   { kind: 'run_closed', status: 'CANCELLED', output: null, error: null },
+  { kind: 'run_closed', status: 'TIMED_OUT', output: null, error: ERROR },
+  { kind: 'run_closed', status: 'TERMINATED', output: null, error: null },
 ];
 
 describe('entries', () => {
@@ -88,7 +105,7 @@ describe('entries', () => {
     expect(() => decodeEntries(row(1, { entry: { $case: 'runClosed', value: closed } }))).toThrow(
       'a run closed as "VANISHED"',
     );
-    const scheduled = { path: 'a', attempt: 1, input: { source: undefined } };
+    const scheduled = { path: 'a', attempt: 1, input: { source: undefined }, startByUs: 0n };
     expect(() => decodeEntries(row(1, { entry: { $case: 'stepScheduled', value: scheduled } }))).toThrow(
       'source of unknown kind',
     );
@@ -125,7 +142,7 @@ describe('snapshots', () => {
       return Snapshot.encode(snapshot).finish();
     };
     const unreadable = [
-      changed((snapshot) => (snapshot.format = 2)),
+      changed((snapshot) => (snapshot.format = 3)),
       changed((snapshot) => (snapshot.status = 'DREAMING')),
       changed((snapshot) => snapshot.steps.forEach((step) => (step.state = 'DREAMING'))),
       changed((snapshot) => (snapshot.output = { source: undefined })),
@@ -137,8 +154,9 @@ describe('snapshots', () => {
 
   it('are known to be readable by their format', () => {
     const bytes = encodeSnapshot(half().state);
-    const foreign = Snapshot.encode({ ...Snapshot.decode(bytes), format: 2 }).finish();
-    expect([bytes, foreign, new Uint8Array()].map(isSnapshotReadable)).toEqual([true, false, false]);
+    const foreign = Snapshot.encode({ ...Snapshot.decode(bytes), format: 3 }).finish();
+    const old = Snapshot.encode({ ...Snapshot.decode(bytes), format: 1 }).finish();
+    expect([bytes, old, foreign, new Uint8Array()].map(isSnapshotReadable)).toEqual([true, true, false, false]);
   });
 
   it('are due when the rows since the last outgrow it and 64 KiB', () => {
@@ -165,6 +183,10 @@ describe('mailbox bodies', () => {
   const failure = { kind: 'failed', code: 'boom', message: 'm', stack: 's', nonRetryable: true } as const;
   const inputs: readonly InboxInput[] = [
     { kind: 'cancel', reason: 'r', requestedBy: 'someone' },
+    { kind: 'terminate', reason: 'r', requestedBy: 'someone' },
+    { kind: 'pause', reason: '', requestedBy: 'someone' },
+    { kind: 'resume', requestedBy: 'someone' },
+    { kind: 'retry', requestedBy: 'someone' },
     { kind: 'result', path: 'a', attempt: 3, outcome: { kind: 'completed', output: CBOR } },
     { kind: 'result', path: 'a', attempt: 1, outcome: { kind: 'cancelled' } },
     { kind: 'result', path: 'a', attempt: 1, outcome: { ...failure, retryAfterMs: null } },

@@ -6,10 +6,12 @@
  */
 import { Entries, type Entry as StoredEntry } from '../../gen/ductor/journal/v1/journal.js';
 import { DuctorError } from '../../kernel/index.js';
-import type { Entry } from '../machine/index.js';
+import type { ClosedStatus, Entry } from '../machine/index.js';
 import {
   fromStoredError,
   fromStoredSource,
+  fromStoredValue,
+  orNull,
   requiredError,
   requiredValue,
   toStoredError,
@@ -29,8 +31,9 @@ function storedStepEntry(entry: StepEntry): Stored {
   const { path } = entry;
   switch (entry.kind) {
     case 'step_scheduled': {
-      const { attempt, input } = entry;
-      return { $case: 'stepScheduled', value: { path, attempt, input: toStoredSource(input) } };
+      const { attempt, input, startByUs } = entry;
+      const value = { path, attempt, input: toStoredSource(input), startByUs: BigInt(startByUs ?? 0) };
+      return { $case: 'stepScheduled', value };
     }
     case 'step_running': {
       const { attempt, worker, deadlineUs } = entry;
@@ -41,8 +44,9 @@ function storedStepEntry(entry: StepEntry): Stored {
       return { $case: 'stepCompleted', value: { path, attempt, output: toStoredValue(output) } };
     }
     case 'attempt_failed': {
-      const { attempt, error, retryAtUs } = entry;
-      const value = { path, attempt, error: toStoredError(error), retryAtUs: BigInt(retryAtUs) };
+      const { attempt, error } = entry;
+      const progress = entry.progress === null ? undefined : toStoredValue(entry.progress);
+      const value = { path, attempt, error: toStoredError(error), retryAtUs: BigInt(entry.retryAtUs), progress };
       return { $case: 'attemptFailed', value };
     }
     case 'step_failed':
@@ -65,17 +69,28 @@ function storedStepEntry(entry: StepEntry): Stored {
 function storedRunEntry(entry: RunEntry): Stored {
   switch (entry.kind) {
     case 'run_started': {
-      const { familySlug, version, input, attributes } = entry;
-      return { $case: 'runStarted', value: { familySlug, version, input: toStoredValue(input), attributes } };
+      const { familySlug, version, attributes } = entry;
+      const deadlineUs = BigInt(entry.deadlineUs ?? 0);
+      const value = { familySlug, version, input: toStoredValue(entry.input), attributes, deadlineUs };
+      return { $case: 'runStarted', value };
     }
     case 'cancel_requested': {
       const { reason, requestedBy } = entry;
       return { $case: 'cancelRequested', value: { reason, requestedBy } };
     }
     case 'run_parked':
-      return { $case: 'runParked', value: { code: entry.code, message: entry.message } };
+      return { $case: 'runParked', value: { code: entry.code, message: entry.message, step: entry.step } };
+    case 'run_paused':
+      return { $case: 'runPaused', value: { reason: entry.reason, requestedBy: entry.requestedBy } };
     case 'run_resumed':
-      return { $case: 'runResumed', value: {} };
+      return { $case: 'runResumed', value: { requestedBy: entry.requestedBy } };
+    case 'run_terminated':
+      return { $case: 'runTerminated', value: { reason: entry.reason, requestedBy: entry.requestedBy } };
+    case 'run_ending': {
+      const { status, output, error } = entry;
+      const value = { state: status, output: toStoredSource(output), error: toStoredError(error) };
+      return { $case: 'runEnding', value };
+    }
     case 'run_failing':
       return { $case: 'runFailing', value: { error: toStoredError(entry.error) } };
     case 'run_closed': {
@@ -92,9 +107,19 @@ export function encodeEntries(entries: readonly Entry[]): Uint8Array {
   return Entries.encode({ format: ENTRIES_FORMAT, entries: stored }).finish();
 }
 
-function closedStatus(state: string): 'COMPLETED' | 'FAILED' | 'CANCELLED' {
-  if (state === 'COMPLETED' || state === 'FAILED' || state === 'CANCELLED') return state;
-  throw unreadable(`a run closed as ${JSON.stringify(state)}`);
+const CLOSED: readonly ClosedStatus[] = ['COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT', 'TERMINATED'];
+
+function closedStatus(state: string): ClosedStatus {
+  return CLOSED.find((one) => one === state) ?? refused(`a run closed as ${JSON.stringify(state)}`);
+}
+
+function endingStatus(state: string): 'COMPLETED' | 'TIMED_OUT' {
+  if (state === 'COMPLETED' || state === 'TIMED_OUT') return state;
+  throw unreadable(`a run ending as ${JSON.stringify(state)}`);
+}
+
+function refused(what: string): never {
+  throw unreadable(what);
 }
 
 type StoredStep = Extract<Stored, { readonly value: { path: string } }>;
@@ -106,13 +131,10 @@ function isStepCase(stored: Stored): stored is StoredStep {
 function stepEntryOf(stored: StoredStep): Entry {
   const { path } = stored.value;
   switch (stored.$case) {
-    case 'stepScheduled':
-      return {
-        kind: 'step_scheduled',
-        path,
-        attempt: stored.value.attempt,
-        input: fromStoredSource(stored.value.input),
-      };
+    case 'stepScheduled': {
+      const { attempt, input, startByUs } = stored.value;
+      return { kind: 'step_scheduled', path, attempt, input: fromStoredSource(input), startByUs: orNull(startByUs) };
+    }
     case 'stepRunning': {
       const { attempt, worker, deadlineUs } = stored.value;
       return { kind: 'step_running', path, attempt, worker, deadlineUs: Number(deadlineUs) };
@@ -122,8 +144,10 @@ function stepEntryOf(stored: StoredStep): Entry {
       return { kind: 'step_completed', path, attempt, output: requiredValue(output) };
     }
     case 'attemptFailed': {
-      const { attempt, error, retryAtUs } = stored.value;
-      return { kind: 'attempt_failed', path, attempt, error: requiredError(error), retryAtUs: Number(retryAtUs) };
+      const { attempt, retryAtUs } = stored.value;
+      const error = requiredError(stored.value.error);
+      const progress = stored.value.progress === undefined ? null : fromStoredValue(stored.value.progress);
+      return { kind: 'attempt_failed', path, attempt, error, retryAtUs: Number(retryAtUs), progress };
     }
     case 'stepFailed':
       return { kind: 'step_failed', path, attempt: stored.value.attempt, error: requiredError(stored.value.error) };
@@ -145,17 +169,34 @@ function stepEntryOf(stored: StoredStep): Entry {
 function runEntryOf(stored: Exclude<Stored, StoredStep>): Entry {
   switch (stored.$case) {
     case 'runStarted': {
-      const { familySlug, version, input, attributes } = stored.value;
-      return { kind: 'run_started', familySlug, version, input: requiredValue(input), attributes };
+      const { familySlug, version, attributes } = stored.value;
+      const input = requiredValue(stored.value.input);
+      return {
+        kind: 'run_started',
+        familySlug,
+        version,
+        input,
+        attributes,
+        deadlineUs: orNull(stored.value.deadlineUs),
+      };
     }
     case 'cancelRequested': {
       const { reason, requestedBy } = stored.value;
       return { kind: 'cancel_requested', reason, requestedBy };
     }
     case 'runParked':
-      return { kind: 'run_parked', code: stored.value.code, message: stored.value.message };
+      return { kind: 'run_parked', ...stored.value };
+    case 'runPaused':
+      return { kind: 'run_paused', ...stored.value };
     case 'runResumed':
-      return { kind: 'run_resumed' };
+      return { kind: 'run_resumed', requestedBy: stored.value.requestedBy };
+    case 'runTerminated':
+      return { kind: 'run_terminated', ...stored.value };
+    case 'runEnding': {
+      const { state, output, error } = stored.value;
+      const status = endingStatus(state);
+      return { kind: 'run_ending', status, output: fromStoredSource(output), error: fromStoredError(error) };
+    }
     case 'runFailing':
       return { kind: 'run_failing', error: requiredError(stored.value.error) };
     case 'runClosed': {

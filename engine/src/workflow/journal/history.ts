@@ -44,36 +44,49 @@ function shownError(error: RunFailure): unknown {
   return { code, message, step, attempt, retryable, ...(stack === '' ? {} : { stack }) };
 }
 
+/** A limit in time, where there is one. */
+function by(us: number | null): { readonly deadline?: string } {
+  return us === null ? {} : { deadline: formatTimestampUs(us) };
+}
+
 function detailOf(entry: Entry): Readonly<Record<string, unknown>> {
   switch (entry.kind) {
     case 'run_started': {
       const { familySlug, version, input, attributes } = entry;
-      return { family_slug: familySlug, version, input: shownValue(input), attributes };
+      return { family_slug: familySlug, version, input: shownValue(input), attributes, ...by(entry.deadlineUs) };
     }
     case 'step_scheduled':
-      return entry.input === null ? {} : { input: shownSource(entry.input) };
+      return { ...(entry.input === null ? {} : { input: shownSource(entry.input) }), ...by(entry.startByUs) };
     case 'step_running':
       return { worker: entry.worker, deadline: formatTimestampUs(entry.deadlineUs) };
     case 'step_completed':
       return { output: shownValue(entry.output) };
     case 'attempt_failed':
-      return { error: shownError(entry.error), retry_at: formatTimestampUs(entry.retryAtUs) };
+      return {
+        error: shownError(entry.error),
+        retry_at: formatTimestampUs(entry.retryAtUs),
+        ...(entry.progress === null ? {} : { progress: shownValue(entry.progress) }),
+      };
     case 'step_failed':
     case 'run_failing':
       return { error: shownError(entry.error) };
     case 'step_waiting':
       return { wake_at: formatTimestampUs(entry.wakeAtUs) };
     case 'step_skipped':
-    case 'run_resumed':
       return {};
+    case 'run_resumed':
+      return entry.requestedBy === '' ? {} : { requested_by: entry.requestedBy };
     case 'step_cancelling':
       return { deadline: formatTimestampUs(entry.deadlineUs) };
     case 'step_cancelled':
       return { abandoned: entry.abandoned };
     case 'cancel_requested':
+    case 'run_paused':
+    case 'run_terminated':
       return { reason: entry.reason, requested_by: entry.requestedBy };
     case 'run_parked':
-      return { code: entry.code, message: entry.message };
+      return { code: entry.code, message: entry.message, ...(entry.step === '' ? {} : { step: entry.step }) };
+    case 'run_ending':
     case 'run_closed': {
       const output = entry.output === null ? {} : { output: shownSource(entry.output) };
       return { state: entry.status, ...output, ...(entry.error === null ? {} : { error: shownError(entry.error) }) };

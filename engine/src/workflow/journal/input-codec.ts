@@ -5,7 +5,10 @@ import type { AttemptOutcome, RunInput } from '../machine/index.js';
 import { fromStoredValue, toStoredValue, unreadable } from './stored.js';
 
 /** Inputs the mailbox carries. */
-export type InboxInput = Extract<RunInput, { readonly kind: 'cancel' | 'result' }>;
+export type InboxInput = Extract<
+  RunInput,
+  { readonly kind: 'cancel' | 'result' | 'terminate' | 'pause' | 'resume' | 'retry' }
+>;
 
 function storedOutcome(outcome: AttemptOutcome): NonNullable<AttemptResult['outcome']> {
   switch (outcome.kind) {
@@ -22,14 +25,25 @@ function storedOutcome(outcome: AttemptOutcome): NonNullable<AttemptResult['outc
   }
 }
 
+function storedBody(input: InboxInput): NonNullable<InboxBody['body']> {
+  switch (input.kind) {
+    case 'cancel':
+    case 'terminate':
+    case 'pause':
+      return { $case: input.kind, value: { reason: input.reason, requestedBy: input.requestedBy } };
+    case 'resume':
+    case 'retry':
+      return { $case: input.kind, value: { requestedBy: input.requestedBy ?? '' } };
+    case 'result': {
+      const { path, attempt } = input;
+      return { $case: 'result', value: { path, attempt, outcome: storedOutcome(input.outcome) } };
+    }
+  }
+}
+
 /** An input as the body of a mailbox row. */
 export function encodeInput(input: InboxInput): Uint8Array {
-  if (input.kind === 'cancel') {
-    const value = { reason: input.reason, requestedBy: input.requestedBy };
-    return InboxBody.encode({ body: { $case: 'cancel', value } }).finish();
-  }
-  const value = { path: input.path, attempt: input.attempt, outcome: storedOutcome(input.outcome) };
-  return InboxBody.encode({ body: { $case: 'result', value } }).finish();
+  return InboxBody.encode({ body: storedBody(input) }).finish();
 }
 
 function outcomeOf(stored: AttemptResult['outcome']): AttemptOutcome {
@@ -63,7 +77,12 @@ export function decodeInput(bytes: Uint8Array): InboxInput {
   const { body } = decoded(bytes);
   switch (body?.$case) {
     case 'cancel':
-      return { kind: 'cancel', reason: body.value.reason, requestedBy: body.value.requestedBy };
+    case 'terminate':
+    case 'pause':
+      return { kind: body.$case, reason: body.value.reason, requestedBy: body.value.requestedBy };
+    case 'resume':
+    case 'retry':
+      return { kind: body.$case, requestedBy: body.value.requestedBy };
     case 'result': {
       const { path, attempt, outcome } = body.value;
       return { kind: 'result', path, attempt, outcome: outcomeOf(outcome) };

@@ -5,14 +5,17 @@ import {
   fromStoredError,
   fromStoredSource,
   fromStoredValue,
+  orNull,
   requiredValue,
   toStoredError,
   toStoredSource,
   toStoredValue,
 } from './stored.js';
 
-/** Format of snapshots this engine writes, and the only one it reads. */
-export const SNAPSHOT_FORMAT = 1;
+/** Format of snapshots this engine writes. Format 1 knew nothing of pauses and run timeouts; it is read, too. */
+export const SNAPSHOT_FORMAT = 2;
+
+const READABLE_FORMATS: readonly number[] = [1, SNAPSHOT_FORMAT];
 
 const MIN_JOURNAL_BYTES = 64 * 1024;
 
@@ -64,12 +67,15 @@ function storedStep(step: StepState): SnapshotStep {
     dueAtUs: BigInt(step.dueAtUs ?? 0),
     worker: step.worker ?? '',
     lostInARow: step.lostInARow,
+    sinceUs: BigInt(step.sinceUs),
+    firstAtUs: BigInt(step.firstAtUs),
+    progress: step.progress === null ? undefined : toStoredValue(step.progress),
   };
 }
 
 /** A state as the bytes of a snapshot. Tenant, run and row number stand beside it. */
 export function encodeSnapshot(state: RunState): Uint8Array {
-  const { cancel, parked } = state;
+  const { cancel, parked, paused } = state;
   return Snapshot.encode({
     format: SNAPSHOT_FORMAT,
     familySlug: state.familySlug,
@@ -84,7 +90,11 @@ export function encodeSnapshot(state: RunState): Uint8Array {
     output: toStoredSource(state.output),
     error: toStoredError(state.error),
     cancel: cancel === null ? undefined : { reason: cancel.reason, requestedBy: cancel.requestedBy },
-    parked: parked === null ? undefined : { code: parked.code, message: parked.message },
+    parked: parked === null ? undefined : { ...parked },
+    deadlineUs: BigInt(state.deadlineUs ?? 0),
+    ending: state.ending ?? '',
+    paused: paused === null ? undefined : { ...paused },
+    heldSinceUs: BigInt(state.heldSinceUs ?? 0),
   }).finish();
 }
 
@@ -94,10 +104,6 @@ function isRunStatus(text: string): text is RunStatus {
 
 function isStepStatus(text: string): text is StepStatus {
   return Object.hasOwn(STEP_STATUSES, text);
-}
-
-function orNull(us: bigint): number | null {
-  return us === 0n ? null : Number(us);
 }
 
 function stepOf(stored: SnapshotStep): StepState | null {
@@ -112,18 +118,25 @@ function stepOf(stored: SnapshotStep): StepState | null {
     dueAtUs: orNull(stored.dueAtUs),
     worker: stored.worker === '' ? null : stored.worker,
     lostInARow: stored.lostInARow,
+    sinceUs: Number(stored.sinceUs),
+    firstAtUs: Number(stored.firstAtUs),
+    progress: stored.progress === undefined ? null : fromStoredValue(stored.progress),
   };
 }
 
+function endingOf(ending: string): RunState['ending'] {
+  return ending === 'COMPLETED' || ending === 'TIMED_OUT' ? ending : null;
+}
+
 function stateOf(key: SnapshotKey, stored: Snapshot): RunState | null {
-  if (stored.format !== SNAPSHOT_FORMAT || !isRunStatus(stored.status)) return null;
+  if (!READABLE_FORMATS.includes(stored.format) || !isRunStatus(stored.status)) return null;
   const steps: StepState[] = [];
   for (const storedStepState of stored.steps) {
     const step = stepOf(storedStepState);
     if (step === null) return null;
     steps.push(step);
   }
-  const { cancel, parked } = stored;
+  const { cancel, parked, paused } = stored;
   return {
     tenantId: key.tenantId,
     runId: key.runId,
@@ -139,7 +152,11 @@ function stateOf(key: SnapshotKey, stored: Snapshot): RunState | null {
     output: fromStoredSource(stored.output),
     error: fromStoredError(stored.error),
     cancel: cancel === undefined ? null : { reason: cancel.reason, requestedBy: cancel.requestedBy },
-    parked: parked === undefined ? null : { code: parked.code, message: parked.message },
+    parked: parked === undefined ? null : { code: parked.code, message: parked.message, step: parked.step },
+    paused: paused === undefined ? null : { reason: paused.reason, requestedBy: paused.requestedBy },
+    heldSinceUs: orNull(stored.heldSinceUs),
+    ending: endingOf(stored.ending),
+    deadlineUs: orNull(stored.deadlineUs),
     steps: stepTable(steps),
   };
 }
@@ -147,7 +164,7 @@ function stateOf(key: SnapshotKey, stored: Snapshot): RunState | null {
 /** Whether this engine can read a snapshot, by its format alone; a store passes over those it cannot. */
 export function isSnapshotReadable(bytes: Uint8Array): boolean {
   // Field 1 is the format, and the encoder writes fields in order: its key is 0x08, its number one byte up to 127.
-  return bytes[0] === 0x08 && bytes[1] === SNAPSHOT_FORMAT;
+  return bytes[0] === 0x08 && READABLE_FORMATS.includes(bytes[1] ?? 0);
 }
 
 /** What a snapshot belongs to: a run, and the last row it holds. */

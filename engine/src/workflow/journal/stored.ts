@@ -74,3 +74,8 @@ export function requiredError(stored: StoredError | undefined): RunFailure {
   if (error === null) throw unreadable('a failure without its error');
   return error;
 }
+
+/** A stored time in microseconds since 1970; null when it is 0, which means absent. */
+export function orNull(us: bigint): number | null {
+  return us === 0n ? null : Number(us);
+}

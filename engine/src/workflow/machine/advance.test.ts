@@ -114,8 +114,9 @@ describe('a tick', () => {
     const run = drive(planOf({ steps: { a: { type: 'CALLBACK', retry: { initialIntervalMs: 0 } } } }));
     run.give(start());
     const { commands } = run.give(failed('a'), WAKE, CANCEL);
-    expect(run.state.steps.get('a')).toMatchObject({ status: 'CANCELLING', attempt: 2 });
-    expect(orders(commands)).toEqual(['abort a 2 cancelled']);
+    expect(run.state.steps.get('a')).toMatchObject({ status: 'CANCELLED', attempt: 2 });
+    expect(run.state.status).toBe('CANCELLED');
+    expect(orders(commands)).toEqual([]);
   });
 
   it('dispatches an attempt once, however often it is asked for', () => {

@@ -15,22 +15,27 @@
  * steps 20 us with encoding.
  */
 import { impossible } from '../../kernel/index.js';
-import { applyCancel, cancelWaiting } from './cancel.js';
+import { applyCancel } from './cancel.js';
 import { closeWhenDone } from './close-run.js';
-import { finishDraft } from './draft.js';
+import { finishDraft, isHeld } from './draft.js';
 import type { Advance, Command, Disposition, MachineContext, RunInput } from './inputs.js';
-import { applyPark, applyResume } from './park.js';
+import { applyPark, applyPause, applyResume, applyRetry } from './park.js';
 import type { Plan } from './plan.js';
 import { propagate } from './propagate.js';
-import { applyLost, applyResult, applyRunning } from './settle-attempt.js';
+import { applyLost, applyResult, applyRunning, applySilent } from './settle-attempt.js';
 import type { RunState } from './state.js';
+import { cancelWaiting } from './tell-to-stop.js';
+import { applyTerminate } from './terminate.js';
 import { emit, goesOn, openTick, type Tick } from './tick.js';
+import { storableUs } from './timestamp.js';
 import { applyWake } from './wake.js';
 
 function applyStart(tick: Tick, input: RunInput & { readonly kind: 'start' }): Disposition {
   if (tick.draft.started) return 'ignored';
-  const { familySlug, version } = tick.plan;
-  emit(tick, { kind: 'run_started', familySlug, version, input: input.input, attributes: input.attributes });
+  const { familySlug, version, timeoutMs } = tick.plan;
+  const deadlineUs = timeoutMs === null ? null : storableUs(tick.nowUs + timeoutMs * 1000);
+  const { attributes } = input;
+  emit(tick, { kind: 'run_started', familySlug, version, input: input.input, attributes, deadlineUs });
   tick.rootsDue = true;
   return 'applied';
 }
@@ -45,20 +50,28 @@ function apply(tick: Tick, input: RunInput): Disposition {
       return applyRunning(tick, input);
     case 'lost':
       return applyLost(tick, input);
+    case 'silent':
+      return applySilent(tick, input);
     case 'wake':
       return applyWake(tick);
     case 'cancel':
       return applyCancel(tick, input);
     case 'park':
       return applyPark(tick, input);
+    case 'pause':
+      return applyPause(tick, input);
     case 'resume':
-      return applyResume(tick);
+      return applyResume(tick, input);
+    case 'retry':
+      return applyRetry(tick, input);
+    case 'terminate':
+      return applyTerminate(tick, input);
   }
 }
 
 /** Lets everything follow that follows from the inputs, until nothing is left to decide. */
 function settle(tick: Tick): void {
-  if (tick.draft.parked !== null) return;
+  if (tick.draft.closed !== null || isHeld(tick.draft)) return;
   propagate(tick);
   if (!goesOn(tick)) cancelWaiting(tick);
   closeWhenDone(tick);
@@ -68,12 +81,12 @@ function settle(tick: Tick): void {
 function lastingCommands(tick: Tick): readonly Command[] {
   const { draft, commands } = tick;
   if (commands.length === 0) return commands;
-  const isHeld = draft.parked !== null || draft.closed !== null;
+  const isStill = isHeld(draft) || draft.closed !== null;
   const dispatched = new Set<string>();
   return commands.filter((command) => {
     if (command.kind !== 'dispatch') return true;
     const step = draft.steps.get(command.path);
-    if (isHeld || step?.status !== 'SCHEDULED' || step.attempt !== command.attempt) return false;
+    if (isStill || step?.status !== 'SCHEDULED' || step.attempt !== command.attempt) return false;
     if (dispatched.has(command.path)) return false;
     dispatched.add(command.path);
     return true;

@@ -19,36 +19,72 @@ function freshStep(path: string): StepState {
     dueAtUs: null,
     worker: null,
     lostInARow: 0,
+    sinceUs: 0,
+    firstAtUs: 0,
+    progress: null,
   };
 }
 
 /** The step after an entry that checkStepEntry has let through. */
-function nextStep(previous: StepState | undefined, entry: StepEntry): StepState {
-  const step = previous ?? freshStep(entry.path);
+function nextStep(step: StepState, entry: StepEntry, sinceUs: number): StepState {
   switch (entry.kind) {
     case 'step_scheduled': {
+      const { attempt, startByUs: dueAtUs } = entry;
       const input = entry.input ?? step.input;
-      return { ...step, status: 'SCHEDULED', attempt: entry.attempt, input, dueAtUs: null, worker: null };
+      const firstAtUs = step.firstAtUs === 0 ? sinceUs : step.firstAtUs;
+      return { ...step, status: 'SCHEDULED', attempt, input, dueAtUs, worker: null, sinceUs, firstAtUs };
     }
     case 'step_running':
-      return { ...step, status: 'RUNNING', dueAtUs: entry.deadlineUs, worker: entry.worker || null };
-    case 'step_completed':
-      return { ...step, status: 'COMPLETED', output: entry.output, dueAtUs: null, worker: null, lostInARow: 0 };
+      return { ...step, status: 'RUNNING', dueAtUs: entry.deadlineUs, worker: entry.worker || null, sinceUs };
+    case 'step_completed': {
+      const { output } = entry;
+      return { ...ended(step, sinceUs), status: 'COMPLETED', output, lostInARow: 0 };
+    }
     case 'attempt_failed': {
-      const lostInARow = entry.error.code === WORKER_LOST ? step.lostInARow + 1 : 0;
-      return { ...step, status: 'BACKOFF', error: entry.error, dueAtUs: entry.retryAtUs, worker: null, lostInARow };
+      const { error, retryAtUs: dueAtUs } = entry;
+      const lostInARow = error.code === WORKER_LOST ? step.lostInARow + 1 : 0;
+      const progress = entry.progress ?? step.progress;
+      return { ...step, status: 'BACKOFF', error, dueAtUs, worker: null, lostInARow, sinceUs, progress };
     }
     case 'step_failed':
-      return { ...step, status: 'FAILED', error: entry.error, dueAtUs: null, worker: null };
+      return { ...ended(step, sinceUs), status: 'FAILED', error: entry.error };
     case 'step_waiting':
-      return { ...step, status: 'WAITING', dueAtUs: entry.wakeAtUs };
+      return { ...step, status: 'WAITING', dueAtUs: entry.wakeAtUs, sinceUs };
     case 'step_skipped':
-      return step;
+      return { ...step, sinceUs };
     case 'step_cancelling':
-      return { ...step, status: 'CANCELLING', dueAtUs: entry.deadlineUs };
+      return { ...step, status: 'CANCELLING', dueAtUs: entry.deadlineUs, sinceUs };
     case 'step_cancelled':
-      return { ...step, status: 'CANCELLED', dueAtUs: null, worker: null };
+      return { ...ended(step, sinceUs), status: 'CANCELLED' };
   }
+}
+
+/** What an ended step no longer has. */
+function ended(step: StepState, sinceUs: number): StepState {
+  return { ...step, dueAtUs: null, worker: null, sinceUs, progress: null };
+}
+
+/** Ends parking and pause. The run's own limits stood still meanwhile: they are moved by the time it was held. */
+function release(draft: Draft): void {
+  const heldUs = draft.heldSinceUs === null ? 0 : draft.atUs - draft.heldSinceUs;
+  draft.parked = null;
+  draft.paused = null;
+  draft.heldSinceUs = null;
+  if (heldUs === 0) return;
+  if (draft.deadlineUs !== null) draft.deadlineUs += heldUs;
+  if (draft.steps.nextDueUs() === null) return;
+  for (const step of [...draft.steps.values()]) {
+    if (step.status !== 'SCHEDULED' || step.dueAtUs === null) continue;
+    draft.steps.set({ ...step, dueAtUs: step.dueAtUs + heldUs });
+  }
+}
+
+/** Holds the run. A step that parked it has its time for all attempts anew once it goes on. */
+function park(draft: Draft, entry: RunEntry & { readonly kind: 'run_parked' }): void {
+  draft.parked = { code: entry.code, message: entry.message, step: entry.step };
+  draft.heldSinceUs ??= draft.atUs;
+  const step = entry.step === '' ? undefined : draft.steps.get(entry.step);
+  if (step !== undefined) draft.steps.set({ ...step, firstAtUs: 0 });
 }
 
 function applyRunEntry(draft: Draft, entry: RunEntry): void {
@@ -60,20 +96,34 @@ function applyRunEntry(draft: Draft, entry: RunEntry): void {
       draft.version = entry.version;
       draft.input = entry.input;
       draft.attributes = entry.attributes;
+      draft.deadlineUs = entry.deadlineUs;
       return;
     case 'cancel_requested':
-      // A cancel ends parking: it is how a dead letter is closed.
+      // A cancel ends parking and pause: it is how a dead letter is closed.
       draft.cancel = { reason: entry.reason, requestedBy: entry.requestedBy };
-      draft.parked = null;
+      release(draft);
       return;
     case 'run_parked':
-      draft.parked = { code: entry.code, message: entry.message };
+      park(draft, entry);
+      return;
+    case 'run_paused':
+      draft.paused = { reason: entry.reason, requestedBy: entry.requestedBy };
+      draft.heldSinceUs ??= draft.atUs;
       return;
     case 'run_resumed':
-      draft.parked = null;
+      release(draft);
       return;
     case 'run_failing':
       draft.error = entry.error;
+      return;
+    case 'run_ending':
+      draft.ending = entry.status;
+      draft.output = entry.output;
+      draft.error = entry.error;
+      return;
+    case 'run_terminated':
+      draft.terminated = true;
+      release(draft);
       return;
     case 'run_closed':
       draft.closed = entry.status;
@@ -94,5 +144,5 @@ export function applyEntry(draft: Draft, entry: Entry): void {
   if (entry.kind === 'step_scheduled' && previous === undefined && entry.input === null) {
     impossible('first-attempt', `step ${entry.path} of run ${draft.before.runId} is scheduled without input`);
   }
-  draft.steps.set(nextStep(previous, entry));
+  draft.steps.set(nextStep(previous ?? freshStep(entry.path), entry, draft.atUs));
 }

@@ -31,12 +31,19 @@ function runOutput(tick: Tick): ValueSource {
   return { kind: 'value', value: checkSize(defaultOutput(tick), OUTPUT) };
 }
 
-/** Closes the run when no step is open: CANCELLED when that was asked, FAILED when it is failing, else COMPLETED. */
+/**
+ * Closes the run when no step is open: as was decided before (asked to end, ended by a step or by its timeout,
+ * failing), else COMPLETED.
+ */
 export function closeWhenDone(tick: Tick): void {
   const { draft } = tick;
   if (draft.steps.active() > 0 || draft.steps.waiting() > 0) return;
   if (draft.cancel !== null) {
     emit(tick, { kind: 'run_closed', status: 'CANCELLED', output: null, error: draft.error });
+    return;
+  }
+  if (draft.ending !== null) {
+    emit(tick, { kind: 'run_closed', status: draft.ending, output: draft.output, error: draft.error });
     return;
   }
   const output = draft.error === null ? tryPlan(() => runOutput(tick)) : null;

@@ -22,6 +22,12 @@ export interface Draft {
   error: RunFailure | null;
   cancel: RunState['cancel'];
   parked: RunState['parked'];
+  paused: RunState['paused'];
+  heldSinceUs: number | null;
+  ending: RunState['ending'];
+  deadlineUs: number | null;
+  /** run_terminated stands in this row: the row closes the run. */
+  terminated: boolean;
   readonly steps: StepEdit;
 }
 
@@ -43,6 +49,10 @@ export function emptyRun(key: { readonly tenantId: string; readonly runId: strin
     error: null,
     cancel: null,
     parked: null,
+    paused: null,
+    heldSinceUs: null,
+    ending: null,
+    deadlineUs: null,
     steps: EMPTY_STEPS,
   };
 }
@@ -65,8 +75,23 @@ export function openDraft(before: RunState, atUs: number): Draft {
     error: before.error,
     cancel: before.cancel,
     parked: before.parked,
+    paused: before.paused,
+    heldSinceUs: before.heldSinceUs,
+    ending: before.ending,
+    deadlineUs: before.deadlineUs,
+    terminated: false,
     steps: editSteps(before.steps),
   };
+}
+
+/** Whether the run is parked or paused: facts are recorded, nothing follows from them. */
+export function isHeld(draft: Pick<Draft, 'parked' | 'paused'>): boolean {
+  return draft.parked !== null || draft.paused !== null;
+}
+
+/** Whether how the run ends is decided: it was asked to, it is failing, a step completed it, or its time is over. */
+export function isEndDecided(draft: Pick<Draft, 'cancel' | 'error' | 'ending'>): boolean {
+  return draft.cancel !== null || draft.error !== null || draft.ending !== null;
 }
 
 /** Public state that follows from what a run holds. */
@@ -75,6 +100,7 @@ function statusOf(draft: Draft): RunStatus {
   if (!draft.started) return 'PENDING';
   if (draft.parked !== null) return 'PARKED';
   if (draft.cancel !== null) return 'CANCELLING';
+  if (draft.paused !== null) return 'PAUSED';
   return draft.steps.active() === 0 && draft.steps.waiting() > 0 ? 'WAITING' : 'RUNNING';
 }
 
@@ -96,6 +122,10 @@ export function finishDraft(draft: Draft, seq: number): RunState {
     error: draft.error,
     cancel: draft.cancel,
     parked: draft.parked,
+    paused: draft.paused,
+    heldSinceUs: draft.heldSinceUs,
+    ending: draft.ending,
+    deadlineUs: draft.deadlineUs,
     steps: draft.steps.done(),
   };
 }

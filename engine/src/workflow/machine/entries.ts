@@ -2,6 +2,9 @@
 import type { RunFailure } from './state.js';
 import type { Value, ValueSource } from './value.js';
 
+/** How a run can end. */
+export type ClosedStatus = 'COMPLETED' | 'FAILED' | 'CANCELLED' | 'TIMED_OUT' | 'TERMINATED';
+
 /** One recorded fact; see proto/ductor/journal/v1/journal.proto for what each field means. */
 export type Entry =
   | {
@@ -10,12 +13,14 @@ export type Entry =
       readonly version: number;
       readonly input: Value;
       readonly attributes: Readonly<Record<string, string>>;
+      readonly deadlineUs: number | null;
     }
   | {
       readonly kind: 'step_scheduled';
       readonly path: string;
       readonly attempt: number;
       readonly input: ValueSource | null;
+      readonly startByUs: number | null;
     }
   | {
       readonly kind: 'step_running';
@@ -31,6 +36,7 @@ export type Entry =
       readonly attempt: number;
       readonly error: RunFailure;
       readonly retryAtUs: number;
+      readonly progress: Value | null;
     }
   | { readonly kind: 'step_failed'; readonly path: string; readonly attempt: number; readonly error: RunFailure }
   | { readonly kind: 'step_waiting'; readonly path: string; readonly wakeAtUs: number }
@@ -38,13 +44,24 @@ export type Entry =
   | { readonly kind: 'step_cancelling'; readonly path: string; readonly attempt: number; readonly deadlineUs: number }
   | { readonly kind: 'step_cancelled'; readonly path: string; readonly attempt: number; readonly abandoned: boolean }
   | { readonly kind: 'cancel_requested'; readonly reason: string; readonly requestedBy: string }
-  | { readonly kind: 'run_parked'; readonly code: string; readonly message: string }
-  | { readonly kind: 'run_resumed' }
+  | { readonly kind: 'run_parked'; readonly code: string; readonly message: string; readonly step: string }
+  | { readonly kind: 'run_paused'; readonly reason: string; readonly requestedBy: string }
+  /** It was parked, paused or both. */
+  | { readonly kind: 'run_resumed'; readonly requestedBy: string }
   /** Nothing handles this failure: no more steps start, and the run closes as FAILED once its open attempts ended. */
   | { readonly kind: 'run_failing'; readonly error: RunFailure }
+  /** The end is decided: open attempts are told to stop, and the run closes once they ended. */
+  | {
+      readonly kind: 'run_ending';
+      readonly status: 'COMPLETED' | 'TIMED_OUT';
+      readonly output: ValueSource | null;
+      readonly error: RunFailure | null;
+    }
+  /** The run ends in this very row; what its attempts still answer is ignored. */
+  | { readonly kind: 'run_terminated'; readonly reason: string; readonly requestedBy: string }
   | {
       readonly kind: 'run_closed';
-      readonly status: 'COMPLETED' | 'FAILED' | 'CANCELLED';
+      readonly status: ClosedStatus;
       readonly output: ValueSource | null;
       readonly error: RunFailure | null;
     };

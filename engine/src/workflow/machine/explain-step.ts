@@ -1,4 +1,5 @@
 /** Why a step is not done yet, in words for people (M7). */
+import { isHeld } from './draft.js';
 import { isClosed } from './queries.js';
 import { isEnded } from './resolve-edges.js';
 import type { RunState, StepState } from './state.js';
@@ -19,7 +20,7 @@ function workerOf({ worker }: StepState): string {
 function ownReason(step: StepState): string {
   switch (step.status) {
     case 'SCHEDULED':
-      return `a worker with a free slot to take attempt ${step.attempt}`;
+      return `a worker with a free slot to take attempt ${step.attempt}${until(step.dueAtUs)}`;
     case 'RUNNING':
       return `attempt ${step.attempt} on ${workerOf(step)}${until(step.dueAtUs)}`;
     case 'BACKOFF': {
@@ -41,7 +42,10 @@ function ownReason(step: StepState): string {
 function heldReason(state: RunState): string | null {
   if (state.parked !== null)
     return `the run to be resumed; it is parked for ${state.parked.code}: ${state.parked.message}`;
+  if (state.paused !== null) return 'the run to be resumed; it is paused';
   if (state.cancel !== null) return 'nothing any more: the run is being cancelled';
+  if (state.ending === 'COMPLETED') return 'nothing any more: the run is complete';
+  if (state.ending === 'TIMED_OUT') return 'nothing any more: the time of the run is over';
   if (state.error !== null) return `nothing any more: the run is failing with ${state.error.code}`;
   return null;
 }
@@ -55,7 +59,7 @@ export function explainStep(state: RunState, step: StepState | undefined): strin
   if (isClosed(state) || isEnded(step?.status)) return '';
   if (step === undefined) return heldReason(state) ?? 'the steps before it';
   const own = ownReason(step);
-  // While parked, an attempt that is out may still answer; everything else stands still.
-  if (state.parked === null) return own;
+  // While the run is held, an attempt that is out may still answer; everything else stands still.
+  if (!isHeld(state)) return own;
   return step.status === 'RUNNING' ? own : (heldReason(state) ?? own);
 }

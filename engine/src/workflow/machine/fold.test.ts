@@ -4,11 +4,23 @@ import { DuctorError } from '../../kernel/index.js';
 import { CANCEL, completed, drive, failed, RUN_ID, running, start, T0_US } from '../testing/drive.js';
 import { edge, planOf } from '../testing/plan-builder.js';
 import { CASES } from '../testing/random-plan.js';
-import { emptyRun, fold, NULL_VALUE, type Entry, type RunFailure, type RunInput, type RunState } from './index.js';
+import {
+  emptyRun,
+  fold,
+  NULL_VALUE,
+  type ClosedStatus,
+  type Entry,
+  type RunFailure,
+  type RunInput,
+  type RunState,
+} from './index.js';
 import { STEP_TRANSITIONS } from './transitions.js';
 
 const ERROR: RunFailure = { code: 'boom', message: '', step: 's', attempt: 1, retryable: true, stack: '' };
-const STARTED: Entry = { kind: 'run_started', familySlug: 'f', version: 1, input: NULL_VALUE, attributes: {} };
+const STARTED: Entry = {
+  ...{ kind: 'run_started', familySlug: 'f', version: 1, input: NULL_VALUE, attributes: {} },
+  deadlineUs: null,
+};
 const CLOSED: Entry = { kind: 'run_closed', status: 'COMPLETED', output: null, error: null };
 const EMPTY = emptyRun({ tenantId: 't', runId: RUN_ID });
 
@@ -29,7 +41,7 @@ describe('fold', () => {
   });
 
   it('refuses a first attempt without input', () => {
-    const entry: Entry = { kind: 'step_scheduled', path: 's', attempt: 1, input: null };
+    const entry: Entry = { kind: 'step_scheduled', path: 's', attempt: 1, input: null, startByUs: null };
     expect(() => next(EMPTY, STARTED, entry)).toThrow(/first-attempt/);
   });
 });
@@ -81,6 +93,7 @@ const entries: fc.Arbitrary<Entry> = fc.oneof(
     path: paths,
     attempt: attempts,
     input: of({ kind: 'runInput' as const }),
+    startByUs: fc.constantFrom(null, 9),
   }),
   fc.record({ kind: of('step_running' as const), path: paths, attempt: attempts, worker: of('w'), deadlineUs: of(9) }),
   fc.record({ kind: of('step_completed' as const), path: paths, attempt: attempts, output: of(NULL_VALUE) }),
@@ -90,6 +103,7 @@ const entries: fc.Arbitrary<Entry> = fc.oneof(
     attempt: attempts,
     error: of(ERROR),
     retryAtUs: of(9),
+    progress: fc.constantFrom(null, NULL_VALUE),
   }),
   fc.record({ kind: of('step_failed' as const), path: paths, attempt: attempts, error: of(ERROR) }),
   fc.record({ kind: of('step_waiting' as const), path: paths, wakeAtUs: of(9) }),
@@ -97,13 +111,20 @@ const entries: fc.Arbitrary<Entry> = fc.oneof(
   fc.record({ kind: of('step_cancelling' as const), path: paths, attempt: attempts, deadlineUs: of(9) }),
   fc.record({ kind: of('step_cancelled' as const), path: paths, attempt: attempts, abandoned: of(false) }),
   of<Entry>({ kind: 'cancel_requested', reason: '', requestedBy: '' }),
-  of<Entry>({ kind: 'run_parked', code: '', message: '' }),
-  of<Entry>({ kind: 'run_resumed' }),
+  of<Entry>({ kind: 'run_parked', code: '', message: '', step: '' }),
+  of<Entry>({ kind: 'run_parked', code: '', message: '', step: 's' }),
+  of<Entry>({ kind: 'run_paused', reason: '', requestedBy: '' }),
+  of<Entry>({ kind: 'run_resumed', requestedBy: '' }),
+  of<Entry>({ kind: 'run_ending', status: 'COMPLETED', output: null, error: null }),
+  of<Entry>({ kind: 'run_ending', status: 'TIMED_OUT', output: null, error: ERROR }),
+  of<Entry>({ kind: 'run_terminated', reason: '', requestedBy: '' }),
   of<Entry>({ kind: 'run_failing', error: ERROR }),
   fc
-    .constantFrom('COMPLETED' as const, 'FAILED' as const, 'CANCELLED' as const)
+    .constantFrom<ClosedStatus>('COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT', 'TERMINATED')
     .map((status) => ({ ...CLOSED, status })),
 );
+
+const PAUSED: Entry = { kind: 'run_paused', reason: '', requestedBy: '' };
 
 describe('M3 what is not in the table of transitions', () => {
   it('is refused as internal, and what is in it leaves a state that holds together', () => {
@@ -134,15 +155,20 @@ describe('M3 what is not in the table of transitions', () => {
 
   it.each<[string, readonly Entry[]]>([
     ['a second start', [STARTED, STARTED]],
-    ['anything before the start', [{ kind: 'run_resumed' }]],
-    ['a resume of a run that is not parked', [STARTED, { kind: 'run_resumed' }]],
-    ['anything after the close', [STARTED, CLOSED, { kind: 'run_parked', code: '', message: '' }]],
+    ['anything before the start', [{ kind: 'run_resumed', requestedBy: '' }]],
+    ['a resume of a run that is not parked', [STARTED, { kind: 'run_resumed', requestedBy: '' }]],
+    ['anything after the close', [STARTED, CLOSED, { kind: 'run_parked', code: '', message: '', step: '' }]],
+    ['a close as TERMINATED that nobody asked for', [STARTED, { ...CLOSED, status: 'TERMINATED' }]],
+    ['a close as TIMED_OUT before the time is over', [STARTED, { ...CLOSED, status: 'TIMED_OUT' }]],
+    ['a pause of a run that is failing', [STARTED, { kind: 'run_failing', error: ERROR }, PAUSED]],
+    ['a second pause', [STARTED, PAUSED, PAUSED]],
+    ['a step that begins in a pause', [STARTED, PAUSED, { kind: 'step_waiting', path: 'w', wakeAtUs: 9 }]],
     ['a close as FAILED without a failure', [STARTED, { ...CLOSED, status: 'FAILED' }]],
     ['a close as CANCELLED without a request', [STARTED, { ...CLOSED, status: 'CANCELLED' }]],
     ['a close while a step waits', [STARTED, { kind: 'step_waiting', path: 'w', wakeAtUs: 9 }, CLOSED]],
     [
       'a second attempt before the first',
-      [STARTED, { kind: 'step_scheduled', path: 's', attempt: 2, input: { kind: 'runInput' } }],
+      [STARTED, { kind: 'step_scheduled', path: 's', attempt: 2, input: { kind: 'runInput' }, startByUs: null }],
     ],
     [
       'a step that begins in a run that is being cancelled',

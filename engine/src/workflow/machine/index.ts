@@ -1,7 +1,8 @@
 /** The machine: the pure function that decides what a run does next, its state, and questions about that state. */
 export { advance } from './advance.js';
 export { emptyRun } from './draft.js';
-export type { Entry } from './entries.js';
+export type { ClosedStatus, Entry } from './entries.js';
+export { explainRun, type ReasonKind, type RunReason } from './explain-run.js';
 export { explainStep } from './explain-step.js';
 export { MAX_VALUE_BYTES } from './failure.js';
 export { fold, type RowStamp } from './fold.js';
@@ -15,7 +16,7 @@ export {
   taskOf,
   type OpenAttempt,
 } from './orders.js';
-export type { ExpressionScope, Plan, PlanEdge, PlanStep, RetryPlan, Template } from './plan.js';
+export type { ExpressionScope, Join, Plan, PlanEdge, PlanStep, RetryPlan, Template } from './plan.js';
 export { isActive, isClosed, resolveSource, runOutput, stateBytes, wakeAtUs } from './queries.js';
 export type { RunFailure, RunState, RunStatus, StepState, StepStatus, StepTable } from './state.js';
 export { stepTable } from './step-table.js';

@@ -36,11 +36,18 @@ export type RunInput =
     }
   /** The worker of the attempt is gone for good. */
   | { readonly kind: 'lost'; readonly path: string; readonly attempt: number }
+  /** The attempt gave no sign of life for its heartbeat timeout. */
+  | { readonly kind: 'silent'; readonly path: string; readonly attempt: number }
   /** Time has passed: everything due at nowUs happens. */
   | { readonly kind: 'wake' }
   | { readonly kind: 'cancel'; readonly reason: string; readonly requestedBy: string }
   | { readonly kind: 'park'; readonly code: string; readonly message: string }
-  | { readonly kind: 'resume' };
+  | { readonly kind: 'pause'; readonly reason: string; readonly requestedBy: string }
+  /** Ends parking and pause. */
+  | { readonly kind: 'resume'; readonly requestedBy?: string }
+  /** Ends parking; the step that parked the run is tried again at once. */
+  | { readonly kind: 'retry'; readonly requestedBy: string }
+  | { readonly kind: 'terminate'; readonly reason: string; readonly requestedBy: string };
 
 /** What the shell does after the commit. All of it is derivable from the state, so a crash loses nothing. */
 export type Command =
@@ -50,7 +57,9 @@ export type Command =
       readonly path: string;
       readonly attempt: number;
       readonly reason: 'cancelled' | 'timed_out' | 'superseded';
-    };
+    }
+  /** Takes the attempt off the queue unless a worker has it. */
+  | { readonly kind: 'withdraw'; readonly path: string; readonly attempt: number };
 
 /** Everything that varies, as an argument. */
 export interface MachineContext {
@@ -60,6 +69,8 @@ export interface MachineContext {
   readonly seed: number;
   /** A new id. */
   readonly newId: () => string;
+  /** What an attempt reported last of its progress, as far as this node knows. Absent: nothing is known. */
+  readonly progressOf?: (path: string, attempt: number) => Value | null;
 }
 
 /** Whether an input changed anything. */

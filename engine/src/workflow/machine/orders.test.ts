@@ -95,7 +95,7 @@ describe('taskOf', () => {
           a: { type: 'CALLBACK' },
           b: { type: 'CALLBACK', input: outputOf('a'), queue: 'gpu', timeoutMs: 7000 },
         },
-        edges: [{ sourceRef: 'a', targetRef: 'b', type: 'SUCCESS', condition: null }],
+        edges: [{ sourceRef: 'a', targetRef: 'b', type: 'SUCCESS', condition: null, case: null }],
       }),
     );
     run.give(start());
@@ -112,6 +112,8 @@ describe('taskOf', () => {
       input: run.state.steps.get('a')?.output,
       idempotencyKey: `${RUN_ID}/b`,
       timeoutMs: 7000,
+      heartbeatTimeoutMs: null,
+      lastProgress: null,
     });
     expect(taskOf(run.plan, run.state, 'a')).toBeUndefined();
     expect(taskOf(run.plan, run.state, 'ghost')).toBeUndefined();

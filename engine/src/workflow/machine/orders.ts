@@ -2,6 +2,7 @@
 import { shardOf } from '../../kernel/index.js';
 import type { AbortOrder, AttemptRef, RunHeader, Task } from '../coordinator/ports.js';
 import type { Plan } from './plan.js';
+import { isHeld } from './draft.js';
 import { isActive, isClosed, resolveSource, wakeAtUs } from './queries.js';
 import type { RunState } from './state.js';
 
@@ -46,7 +47,7 @@ export function taskOf(plan: Plan, state: RunState, path: string): Task | undefi
   const step = state.steps.get(path);
   const planned = plan.stepByRef.get(path);
   if (step === undefined || planned?.type !== 'CALLBACK' || step.input === null) return undefined;
-  if (isClosed(state) || (step.status !== 'SCHEDULED' && step.status !== 'RUNNING')) return undefined;
+  if (isClosed(state) || isHeld(state) || (step.status !== 'SCHEDULED' && step.status !== 'RUNNING')) return undefined;
   return {
     tenantId: state.tenantId,
     runId: state.runId,
@@ -59,6 +60,8 @@ export function taskOf(plan: Plan, state: RunState, path: string): Task | undefi
     input: resolveSource(state, step.input),
     idempotencyKey: idempotencyKeyOf(state.runId, path),
     timeoutMs: planned.timeoutMs,
+    heartbeatTimeoutMs: planned.heartbeatTimeoutMs,
+    lastProgress: step.progress,
   };
 }
 
@@ -68,7 +71,7 @@ export interface OpenAttempt extends AttemptRef {
   readonly worker: string | null;
 }
 
-/** The attempts that must be out with workers now; none while the run is parked. For takeovers. */
+/** The attempts that must be out with workers now; none while the run is held. For takeovers. */
 export function dispatchesOf(state: RunState): readonly OpenAttempt[] {
   if (!isActive(state)) return [];
   const open: OpenAttempt[] = [];
@@ -81,7 +84,7 @@ export function dispatchesOf(state: RunState): readonly OpenAttempt[] {
 
 /** The attempts that were told to stop and have not ended. For takeovers. */
 export function abortsOf(state: RunState): readonly AbortOrder[] {
-  if (!isActive(state) || state.cancel === null) return [];
+  if (!isActive(state)) return [];
   const orders: AbortOrder[] = [];
   for (const { path, attempt, status } of state.steps.values()) {
     if (status !== 'CANCELLING') continue;

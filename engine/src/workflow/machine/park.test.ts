@@ -60,13 +60,12 @@ describe('a parked run', () => {
     run.nowUs = T0_US + 3_600_000_000;
     expect(run.give(WAKE).dispositions).toEqual(['ignored']);
     const { entries, commands } = run.give(RESUME);
-    expect(words(entries)).toEqual([
-      'run_resumed',
-      'attempt_failed slow 1',
-      'step_scheduled again 2',
-      'step_completed timer 0',
-    ]);
-    expect(orders(commands)).toEqual(['dispatch open 1', 'abort slow 1 timed_out', 'dispatch again 2']);
+    expect(words(entries)).toEqual(['run_resumed', 'step_scheduled again 2', 'step_completed timer 0']);
+    expect(orders(commands)).toEqual(['dispatch open 1', 'dispatch again 2']);
+    // An attempt that is overdue fails with the next wake: its failure may park the run again.
+    const overdue = run.give(WAKE);
+    expect(words(overdue.entries)).toEqual(['attempt_failed slow 1']);
+    expect(orders(overdue.commands)).toEqual(['abort slow 1 timed_out']);
   });
 
   it('closes on resume when all has ended meanwhile', () => {

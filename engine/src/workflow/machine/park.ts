@@ -1,18 +1,35 @@
-/** Parking holds a run as it is: results of open attempts are recorded, nothing else happens until it is resumed. */
+/**
+ * Parking and pause hold a run as it is: results of open attempts are recorded, nothing else happens until it is
+ * resumed. Times of steps stay as they are: what came due meanwhile happens with the resume. Only the run's own timeout,
+ * and the time an attempt may wait for a worker, are moved by the time the run was held (apply-entry.ts).
+ */
 import type { Disposition, RunInput } from './inputs.js';
+import { isHeld } from './draft.js';
 import { isEnded } from './resolve-edges.js';
-import { emit, type Tick } from './tick.js';
-import { applyWake } from './wake.js';
+import { schedule } from './schedule.js';
+import { emit, goesOn, type Tick } from './tick.js';
+import { catchUp } from './wake.js';
 
 /** Holds an open run. */
 export function applyPark(tick: Tick, input: RunInput & { readonly kind: 'park' }): Disposition {
   const { draft } = tick;
   if (!draft.started || draft.closed !== null || draft.parked !== null) return 'ignored';
-  emit(tick, { kind: 'run_parked', code: input.code, message: input.message });
+  emit(tick, { kind: 'run_parked', code: input.code, message: input.message, step: '' });
   return 'applied';
 }
 
-/** Orders that may have been lost or held back while the run was parked. */
+/** Pauses a run that goes on: attempts no worker has are taken off the queue, those under way may end. */
+export function applyPause(tick: Tick, input: RunInput & { readonly kind: 'pause' }): Disposition {
+  const { draft } = tick;
+  if (!draft.started || !goesOn(tick)) return 'ignored';
+  emit(tick, { kind: 'run_paused', reason: input.reason, requestedBy: input.requestedBy });
+  for (const { path, attempt, status } of draft.steps.values()) {
+    if (status === 'SCHEDULED') tick.commands.push({ kind: 'withdraw', path, attempt });
+  }
+  return 'applied';
+}
+
+/** Orders that may have been lost or held back while the run was held. */
 function repeatOrders(tick: Tick): void {
   for (const { path, attempt, status } of tick.draft.steps.values()) {
     if (status === 'SCHEDULED') tick.commands.push({ kind: 'dispatch', path, attempt });
@@ -20,16 +37,34 @@ function repeatOrders(tick: Tick): void {
   }
 }
 
-/** Lets a parked run go on: whatever ended or came due meanwhile takes effect now. */
-export function applyResume(tick: Tick): Disposition {
+/** Lets a run that was held go on: whatever ended or came due meanwhile takes effect now. */
+function goOn(tick: Tick): void {
   const { draft } = tick;
-  if (draft.parked === null || draft.closed !== null) return 'ignored';
-  emit(tick, { kind: 'run_resumed' });
   repeatOrders(tick);
-  applyWake(tick);
-  // Which steps ended while it was parked stands nowhere; looking at all of them again decides only what is open.
+  catchUp(tick);
+  // Which steps ended while it was held stands nowhere; looking at all of them again decides only what is open.
   tick.ended.length = 0;
   for (const { ref } of tick.plan.steps) if (isEnded(draft.steps.get(ref)?.status)) tick.ended.push(ref);
   tick.rootsDue = true;
+}
+
+/** Ends parking and pause. */
+export function applyResume(tick: Tick, input: RunInput & { readonly kind: 'resume' }): Disposition {
+  const { draft } = tick;
+  if (!isHeld(draft) || draft.closed !== null) return 'ignored';
+  emit(tick, { kind: 'run_resumed', requestedBy: input.requestedBy ?? '' });
+  goOn(tick);
+  return 'applied';
+}
+
+/** Ends parking, and begins the next attempt of the step that parked the run, whatever its retry wait. */
+export function applyRetry(tick: Tick, input: RunInput & { readonly kind: 'retry' }): Disposition {
+  const { draft } = tick;
+  const { parked } = draft;
+  if (parked === null || draft.closed !== null) return 'ignored';
+  emit(tick, { kind: 'run_resumed', requestedBy: input.requestedBy });
+  const step = draft.steps.get(parked.step);
+  if (step?.status === 'BACKOFF' && goesOn(tick)) schedule(tick, step.path, step.attempt + 1, null);
+  goOn(tick);
   return 'applied';
 }

@@ -30,21 +30,36 @@ export interface RetryPlan {
   /** Share of each wait that is random, 0 to 1. */
   readonly jitter: number;
   readonly nonRetryable: readonly string[];
+  /** Longest time from the first attempt's scheduling to the end of the last. */
+  readonly totalTimeoutMs: number | null;
 }
 
 /** An edge between two steps, by their refs. */
 export interface PlanEdge {
   readonly sourceRef: string;
   readonly targetRef: string;
-  readonly type: 'SUCCESS' | 'FAILURE' | 'ALWAYS';
+  readonly type: 'SUCCESS' | 'FAILURE' | 'ALWAYS' | 'TIMEOUT';
   readonly condition: Template | null;
+  /** Case of a SWITCH source that the edge is for; null: for every case. */
+  readonly case: string | null;
 }
+
+/** When a step begins, by its edges: once all are resolved, or once so many fired. */
+export type Join =
+  | { readonly mode: 'all' }
+  | {
+      readonly mode: 'n_of';
+      readonly count: number;
+      /** Steps that lead to nothing else are told to stop once it begins. */
+      readonly cancelLosers: boolean;
+    };
 
 interface PlanStepBase {
   readonly ref: string;
   readonly title: string;
   readonly incoming: readonly PlanEdge[];
   readonly outgoing: readonly PlanEdge[];
+  readonly join: Join;
 }
 
 /** A step. */
@@ -57,6 +72,10 @@ export type PlanStep =
       readonly retry: RetryPlan;
       readonly timeoutMs: number;
       readonly cancelTimeoutMs: number;
+      /** Longest time an attempt may wait for a worker. */
+      readonly scheduleToStartTimeoutMs: number | null;
+      /** Longest time between two signs of life of a running attempt. */
+      readonly heartbeatTimeoutMs: number | null;
     })
   | (PlanStepBase & {
       readonly type: 'DATAFLOW';
@@ -67,7 +86,19 @@ export type PlanStep =
       readonly type: 'WAIT';
       /** When the wait ends, microseconds since 1970. */
       readonly wakeAtUs: (scope: ExpressionScope, nowUs: number) => number;
-    });
+    })
+  | (PlanStepBase & {
+      readonly type: 'SWITCH';
+      /** The first case that holds, else the default one; null: none. Throws DuctorError expression_failed. */
+      readonly choose: (scope: ExpressionScope) => string | null;
+    })
+  | (PlanStepBase & {
+      readonly type: 'FAIL';
+      readonly code: string;
+      /** Throws DuctorError expression_failed. */
+      readonly message: (scope: ExpressionScope) => string;
+    })
+  | (PlanStepBase & { readonly type: 'COMPLETE'; readonly output: Template });
 
 /** A version of a workflow, ready to run. */
 export interface Plan {
@@ -80,6 +111,12 @@ export interface Plan {
   readonly stepByRef: ReadonlyMap<string, PlanStep>;
   /** Absent: an object of the outputs of completed steps without outgoing edges, by ref. */
   readonly output: Template | null;
+  /** Longest time of a run. */
+  readonly timeoutMs: number | null;
+  /** What becomes of open attempts once a failure is not handled: they may end, or are told to stop. */
+  readonly onFailure: 'drain' | 'cancel';
+  /** What becomes of a run whose step has no attempts left and no edge for its failure. */
+  readonly onExhausted: 'fail' | 'park';
   /** Problems of an input, empty when it is fine. */
   readonly checkInput: (input: Value) => readonly string[];
 }

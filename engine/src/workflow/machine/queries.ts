@@ -1,5 +1,6 @@
 /** What a shell may ask of a run's state. All from the state alone: no plan, no clock. */
 import { impossible } from '../../kernel/index.js';
+import { isHeld } from './draft.js';
 import type { RunState } from './state.js';
 import type { Value, ValueSource } from './value.js';
 
@@ -9,16 +10,21 @@ export function isClosed(state: RunState): boolean {
 }
 
 /**
- * Whether some attempt is scheduled, running or being cancelled, so that a takeover must load the run at once. A parked
- * run is not active: nothing of it is to be dispatched, and a result that still comes loads it by its key.
+ * Whether some attempt is scheduled, running or being cancelled, so that a takeover must load the run at once. A run
+ * that is parked or paused is not active: nothing of it is to be dispatched, and a result that still comes loads it by
+ * its key.
  */
 export function isActive(state: RunState): boolean {
-  return !isClosed(state) && state.parked === null && state.steps.active > 0;
+  return !isClosed(state) && !isHeld(state) && state.steps.active > 0;
 }
 
-/** When the run goes on by itself, microseconds since 1970; null when closed, parked, or moved only from outside. */
+/** When the run goes on by itself, microseconds since 1970; null when closed, held, or moved only from outside. */
 export function wakeAtUs(state: RunState): number | null {
-  return isClosed(state) || state.parked !== null ? null : state.steps.nextDueUs;
+  if (isClosed(state) || isHeld(state)) return null;
+  const { nextDueUs } = state.steps;
+  const deadlineUs = state.cancel === null && state.ending === null ? state.deadlineUs : null;
+  if (deadlineUs === null) return nextDueUs;
+  return nextDueUs === null ? deadlineUs : Math.min(nextDueUs, deadlineUs);
 }
 
 /** The value a source names. Throws internal when the step named has no output: sources are recorded after outputs. */

@@ -1,25 +1,59 @@
 /**
  * Edges. An edge resolves once its source has ended, and for ever:
- *   FIRED    the outcome it is for came about, and its condition holds
- *   NEUTRAL  source skipped, condition false, or the other outcome
+ *   FIRED    the outcome it is for came about, its case was chosen, and its condition holds
+ *   NEUTRAL  source skipped or cancelled, condition false, another case, or the other outcome
  *   BLOCKED  SUCCESS edge of a failed source
- * Conditions read what had ended before (the definition's validation sees to it), so that asking again gives the same.
+ * A step fails by a timeout when its last attempt did: then its TIMEOUT edges fire, and its FAILURE edges only when it
+ * has no TIMEOUT edge at all. Conditions read what had ended before (the definition's validation sees to it), so that
+ * asking again gives the same.
  */
 import { DuctorError } from '../../kernel/index.js';
-import type { PlanEdge } from './plan.js';
-import type { StepStatus } from './state.js';
+import type { Join, PlanEdge } from './plan.js';
+import type { StepState, StepStatus } from './state.js';
 import type { EdgeResolution, Tick } from './tick.js';
+
+/** Codes of failures that are timeouts. A step body that fails with one of them says the same of itself. */
+const TIMEOUT_CODES: ReadonlySet<string> = new Set([
+  'heartbeat_timeout',
+  'schedule_to_start_timeout',
+  'timeout',
+  'total_timeout',
+]);
 
 /** Whether a step has ended, one way or another. */
 export function isEnded(status: StepStatus | undefined): boolean {
   return status === 'COMPLETED' || status === 'FAILED' || status === 'SKIPPED' || status === 'CANCELLED';
 }
 
+/** The case a completed SWITCH chose; undefined: none. */
+function chosenCase(tick: Tick, ref: string): unknown {
+  const output = tick.scope.stepOutput(ref);
+  return typeof output === 'object' && output !== null && 'case' in output ? output.case : undefined;
+}
+
+function byFailure(tick: Tick, edge: PlanEdge, source: StepState): EdgeResolution {
+  const isTimeout = source.error !== null && TIMEOUT_CODES.has(source.error.code);
+  switch (edge.type) {
+    case 'SUCCESS':
+      return 'BLOCKED';
+    case 'ALWAYS':
+      return 'FIRED';
+    case 'TIMEOUT':
+      return isTimeout ? 'FIRED' : 'NEUTRAL';
+    case 'FAILURE': {
+      if (!isTimeout) return 'FIRED';
+      const edges = tick.plan.stepByRef.get(edge.sourceRef)?.outgoing ?? [];
+      return edges.some(({ type }) => type === 'TIMEOUT') ? 'NEUTRAL' : 'FIRED';
+    }
+  }
+}
+
 /** How the outcome of its source alone decides an edge: FIRED means unless its condition is false. */
-function byOutcome(edge: PlanEdge, source: StepStatus | undefined): EdgeResolution {
-  if (source === 'COMPLETED') return edge.type === 'FAILURE' ? 'NEUTRAL' : 'FIRED';
-  if (source === 'FAILED') return edge.type === 'SUCCESS' ? 'BLOCKED' : 'FIRED';
-  return 'NEUTRAL';
+function byOutcome(tick: Tick, edge: PlanEdge): EdgeResolution {
+  const source = tick.draft.steps.get(edge.sourceRef);
+  if (source?.status === 'FAILED') return byFailure(tick, edge, source);
+  if (source?.status !== 'COMPLETED' || edge.type === 'FAILURE' || edge.type === 'TIMEOUT') return 'NEUTRAL';
+  return edge.case === null || edge.case === chosenCase(tick, edge.sourceRef) ? 'FIRED' : 'NEUTRAL';
 }
 
 function holds(tick: Tick, edge: PlanEdge): boolean {
@@ -33,13 +67,25 @@ function holds(tick: Tick, edge: PlanEdge): boolean {
 export function resolveEdge(tick: Tick, edge: PlanEdge): EdgeResolution {
   const known = tick.resolved.get(edge);
   if (known !== undefined) return known;
-  const outcome = byOutcome(edge, tick.draft.steps.get(edge.sourceRef)?.status);
+  const outcome = byOutcome(tick, edge);
   const resolution = outcome === 'FIRED' && !holds(tick, edge) ? 'NEUTRAL' : outcome;
   tick.resolved.set(edge, resolution);
   return resolution;
 }
 
-/** What a join makes of its resolved edges: start when one FIRED and none is BLOCKED. */
-export function joinStarts(resolutions: readonly EdgeResolution[]): boolean {
-  return resolutions.includes('FIRED') && !resolutions.includes('BLOCKED');
+/**
+ * What a join makes of its edges.
+ *
+ * @param resolutions of the edges that are resolved
+ * @param open edges that are not
+ * @returns undefined while it is not decided
+ */
+export function decide(join: Join, resolutions: readonly EdgeResolution[], open: number): 'start' | 'skip' | undefined {
+  if (join.mode === 'all') {
+    if (open > 0) return undefined;
+    return resolutions.includes('FIRED') && !resolutions.includes('BLOCKED') ? 'start' : 'skip';
+  }
+  const fired = resolutions.filter((resolution) => resolution === 'FIRED').length;
+  if (fired >= join.count) return 'start';
+  return fired + open < join.count ? 'skip' : undefined;
 }

@@ -75,7 +75,7 @@ describe('a failed attempt', () => {
     });
     run.nowUs = T0_US + 1_000_000;
     const { entries, commands } = run.give(WAKE);
-    expect(entries).toEqual([{ kind: 'step_scheduled', path: 's', attempt: 2, input: null }]);
+    expect(entries).toEqual([{ kind: 'step_scheduled', path: 's', attempt: 2, input: null, startByUs: null }]);
     expect(orders(commands)).toEqual(['dispatch s 2']);
     expect(run.state.steps.get('s')).toMatchObject({ status: 'SCHEDULED', attempt: 2, input: { kind: 'runInput' } });
   });

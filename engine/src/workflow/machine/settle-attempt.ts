@@ -1,11 +1,14 @@
 /** Ends attempts: results, lost workers, timeouts. The first outcome of the attempt the run waits for counts. */
 import { WORKER_LOST } from './apply-entry.js';
+import { isEndDecided } from './draft.js';
 import { MAX_VALUE_BYTES } from './failure.js';
 import type { AttemptOutcome, Disposition, RunInput } from './inputs.js';
+import type { PlanStep } from './plan.js';
 import { mayRetry, retryWaitUs } from './retry.js';
+import { earliest } from './schedule.js';
 import type { RunFailure, StepState } from './state.js';
 import { isActiveStatus } from './step-table.js';
-import { callbackAt, emit, goesOn, type Tick } from './tick.js';
+import { callbackAt, emit, type Tick } from './tick.js';
 import { storableUs } from './timestamp.js';
 
 /** Attempts of a step that may be lost with their worker in a row before the run is parked. */
@@ -25,26 +28,61 @@ function awaited(tick: Tick, path: string, attempt: number): StepState | undefin
   return step !== undefined && step.attempt === attempt && isActiveStatus(step.status) ? step : undefined;
 }
 
-/** Ends an attempt as failed: the step backs off, fails, or (workers lost too often) the run is parked. */
-export function failAttempt(tick: Tick, step: StepState, failure: AttemptFailure): void {
-  const { retry } = callbackAt(tick, step.path);
-  const retryable = mayRetry(retry, failure);
+type Callback = PlanStep & { readonly type: 'CALLBACK' };
+
+/** When the next attempt begins. The wait is drawn whether or not one follows, from the seed of the tick. */
+function retryAtUs(tick: Tick, planned: Callback, attempt: number, failure: AttemptFailure): number {
+  const waitUs = retryWaitUs(planned.retry, attempt, tick.draw());
+  return storableUs(tick.nowUs + Math.max(waitUs, (failure.retryAfterMs ?? 0) * 1000));
+}
+
+/** Whether no attempt may follow: all were made, or the time for all of them is over before the next one begins. */
+function isExhausted({ retry }: Callback, step: StepState, nextAtUs: number): boolean {
+  if (step.attempt >= retry.maxAttempts) return true;
+  return retry.totalTimeoutMs !== null && nextAtUs >= step.firstAtUs + retry.totalTimeoutMs * 1000;
+}
+
+/** Why the run has to be parked for this failure of the last attempt there is; null: it has not. */
+function parkReason(tick: Tick, planned: Callback, step: StepState, error: RunFailure, exhausted: boolean) {
   const { path, attempt } = step;
+  if (error.code === WORKER_LOST && step.lostInARow + 1 >= LOST_IN_A_ROW_MAX) {
+    const message = `${step.lostInARow + 1} workers in a row were lost while they ran step ${path}`;
+    return { code: WORKER_LOST, message, step: path };
+  }
+  // A failure that has an edge is the workflow's own business.
+  const isHandled = planned.outgoing.some(({ type }) => type !== 'SUCCESS');
+  if (!exhausted || tick.plan.onExhausted === 'fail' || isHandled) return null;
+  const last = `${error.code}: ${error.message}`;
+  const message = `step ${path} has no attempts left after ${attempt}; the last failed with ${last}`;
+  return { code: 'attempts_exhausted', message, step: path };
+}
+
+/** Ends an attempt as failed: the step backs off or fails, or the run is parked. */
+export function failAttempt(tick: Tick, step: StepState, failure: AttemptFailure): void {
+  const { path, attempt } = step;
+  const { draft } = tick;
+  const planned = callbackAt(tick, path);
+  const retryable = mayRetry(planned.retry, failure);
   const { code, message, stack } = failure;
   const error: RunFailure = { code, message, step: path, attempt, retryable, stack };
-  const parks = code === WORKER_LOST && step.lostInARow + 1 >= LOST_IN_A_ROW_MAX;
-  // A run that is parked is dead or will go on: which one it is, shows later. Until then the step may try again.
-  const mayGoOn = step.status !== 'CANCELLING' && tick.draft.cancel === null && tick.draft.error === null;
-  if (!retryable || !mayGoOn || (attempt >= retry.maxAttempts && !parks)) {
+  const isDecided = isEndDecided(draft);
+  if (step.status === 'CANCELLING' && !isDecided) {
+    // A loser of a join: it was told to stop, and how it ended fails nothing.
+    endCancelled(tick, step, false);
+    return;
+  }
+  const nextAtUs = retryAtUs(tick, planned, attempt, failure);
+  const exhausted = isExhausted(planned, step, nextAtUs);
+  const parks = parkReason(tick, planned, step, error, exhausted);
+  // A run that is held is dead or will go on: which one it is, shows later. Until then the step may try again.
+  if (!retryable || isDecided || (exhausted && parks === null)) {
     emit(tick, { kind: 'step_failed', path, attempt, error });
     tick.ended.push(path);
     return;
   }
-  const waitUs = Math.max(retryWaitUs(retry, attempt, tick.draw()), (failure.retryAfterMs ?? 0) * 1000);
-  emit(tick, { kind: 'attempt_failed', path, attempt, error, retryAtUs: storableUs(tick.nowUs + waitUs) });
-  if (!parks || !goesOn(tick)) return;
-  const lost = `${step.lostInARow + 1} workers in a row were lost while they ran step ${path}`;
-  emit(tick, { kind: 'run_parked', code: WORKER_LOST, message: lost });
+  const progress = tick.progressOf(path, attempt);
+  emit(tick, { kind: 'attempt_failed', path, attempt, error, retryAtUs: nextAtUs, progress });
+  if (parks !== null && draft.parked === null) emit(tick, { kind: 'run_parked', ...parks });
 }
 
 function complete(tick: Tick, step: StepState, outcome: AttemptOutcome & { readonly kind: 'completed' }): void {
@@ -80,9 +118,10 @@ export function applyResult(tick: Tick, input: RunInput & { readonly kind: 'resu
 export function applyRunning(tick: Tick, input: RunInput & { readonly kind: 'running' }): Disposition {
   const step = awaited(tick, input.path, input.attempt);
   if (step === undefined || step.status !== 'SCHEDULED') return 'ignored';
-  const { timeoutMs } = callbackAt(tick, step.path);
+  const { timeoutMs, retry } = callbackAt(tick, step.path);
   const { path, attempt, worker } = input;
-  const deadlineUs = storableUs(input.startedAtUs + timeoutMs * 1000);
+  const totalUs = retry.totalTimeoutMs === null ? null : step.firstAtUs + retry.totalTimeoutMs * 1000;
+  const deadlineUs = earliest(input.startedAtUs + timeoutMs * 1000, totalUs);
   emit(tick, { kind: 'step_running', path, attempt, worker, deadlineUs });
   return 'applied';
 }
@@ -96,5 +135,18 @@ export function applyLost(tick: Tick, input: RunInput & { readonly kind: 'lost' 
     const worker = step.worker === null ? 'the worker' : `the worker ${step.worker}`;
     failAttempt(tick, step, plainFailure(WORKER_LOST, `${worker} is gone`));
   }
+  return 'applied';
+}
+
+/** The attempt of a step that asks for heartbeats gave none for too long. */
+export function applySilent(tick: Tick, input: RunInput & { readonly kind: 'silent' }): Disposition {
+  const step = awaited(tick, input.path, input.attempt);
+  if (step === undefined || step.status === 'CANCELLING') return 'ignored';
+  const { heartbeatTimeoutMs } = callbackAt(tick, step.path);
+  if (heartbeatTimeoutMs === null) return 'ignored';
+  const { path, attempt } = step;
+  const message = `attempt ${attempt} gave no sign of life for ${heartbeatTimeoutMs} ms`;
+  failAttempt(tick, step, plainFailure('heartbeat_timeout', message));
+  tick.commands.push({ kind: 'abort', path, attempt, reason: 'timed_out' });
   return 'applied';
 }

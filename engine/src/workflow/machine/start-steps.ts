@@ -1,10 +1,12 @@
 /** Begins one step: hands it to a worker, does it inline, or sets its timer. */
 import { DuctorError } from '../../kernel/index.js';
+import { endCompleted, endFailed } from './end-run.js';
 import { checkSize, ownFailure, tryPlan } from './failure.js';
 import type { PlanStep, Template } from './plan.js';
+import { schedule } from './schedule.js';
 import { emit, type Tick } from './tick.js';
 import { formatTimestampUs, storableUs } from './timestamp.js';
-import { jsonValue, NULL_VALUE, type ValueSource } from './value.js';
+import { jsonValue, NULL_VALUE, type Value, type ValueSource } from './value.js';
 
 /** Where the value of a template stands, or the value itself. Throws what the template throws, and value_too_large. */
 export function sourceOf(tick: Tick, template: Template, what: string): ValueSource {
@@ -17,10 +19,15 @@ export function sourceOf(tick: Tick, template: Template, what: string): ValueSou
   return output === null ? { kind: 'value', value: NULL_VALUE } : source;
 }
 
+function valueAt(tick: Tick, source: ValueSource): Value {
+  if (source.kind === 'value') return source.value;
+  if (source.kind === 'runInput') return tick.draft.input;
+  return tick.draft.steps.get(source.path)?.output ?? NULL_VALUE;
+}
+
 function startCallback(tick: Tick, step: PlanStep & { readonly type: 'CALLBACK' }): void {
   const input = sourceOf(tick, step.input, `the input of step ${step.ref}`);
-  emit(tick, { kind: 'step_scheduled', path: step.ref, attempt: 1, input });
-  tick.commands.push({ kind: 'dispatch', path: step.ref, attempt: 1 });
+  schedule(tick, step.ref, 1, input);
 }
 
 function runDataflow(tick: Tick, step: PlanStep & { readonly type: 'DATAFLOW' }): void {
@@ -46,6 +53,29 @@ export function endWait(tick: Tick, path: string): void {
   tick.ended.push(path);
 }
 
+function runSwitch(tick: Tick, step: PlanStep & { readonly type: 'SWITCH' }): void {
+  const output = jsonValue({ case: step.choose(tick.scope) });
+  emit(tick, { kind: 'step_completed', path: step.ref, attempt: 0, output });
+  tick.ended.push(step.ref);
+}
+
+/** Fails the run, whatever becomes of the message. */
+function runFail(tick: Tick, step: PlanStep & { readonly type: 'FAIL' }): void {
+  const { ref, code } = step;
+  const message = tryPlan(() => step.message(tick.scope));
+  const error = message.ok
+    ? { code, message: message.value, step: ref, attempt: 0, retryable: false, stack: '' }
+    : ownFailure(ref, message.error, 'message: ');
+  emit(tick, { kind: 'step_failed', path: ref, attempt: 0, error });
+  endFailed(tick, error);
+}
+
+function runComplete(tick: Tick, step: PlanStep & { readonly type: 'COMPLETE' }): void {
+  const output = valueAt(tick, sourceOf(tick, step.output, `the output of step ${step.ref}`));
+  emit(tick, { kind: 'step_completed', path: step.ref, attempt: 0, output });
+  endCompleted(tick, { kind: 'stepOutput', path: step.ref });
+}
+
 function begin(tick: Tick, step: PlanStep): void {
   switch (step.type) {
     case 'CALLBACK':
@@ -54,6 +84,12 @@ function begin(tick: Tick, step: PlanStep): void {
       return runDataflow(tick, step);
     case 'WAIT':
       return startWait(tick, step);
+    case 'SWITCH':
+      return runSwitch(tick, step);
+    case 'FAIL':
+      return runFail(tick, step);
+    case 'COMPLETE':
+      return runComplete(tick, step);
   }
 }
 

@@ -2,14 +2,16 @@
  * State of a run: the fold of its journal. Read-only everywhere; `fold` alone makes a next one.
  *
  * Run status
- *   PENDING -> RUNNING <-> WAITING -> COMPLETED | FAILED
+ *   PENDING -> RUNNING <-> WAITING -> COMPLETED | FAILED | TIMED_OUT
  *   RUNNING | WAITING -> CANCELLING -> CANCELLED
- *   RUNNING | WAITING | CANCELLING <-> PARKED
+ *   RUNNING | WAITING | CANCELLING <-> PARKED;  RUNNING | WAITING <-> PAUSED -> PARKED
+ *   any of them -> TERMINATED
  * Step status (a step that is not in `steps` is PENDING)
  *   PENDING -> SCHEDULED -> RUNNING -> COMPLETED | FAILED | BACKOFF;  BACKOFF -> SCHEDULED (next attempt)
  *   PENDING -> WAITING -> COMPLETED;  PENDING -> COMPLETED | FAILED (done by the coordinator itself)
  *   PENDING -> SKIPPED
  *   SCHEDULED | RUNNING -> CANCELLING -> COMPLETED | FAILED | CANCELLED;  BACKOFF | WAITING -> CANCELLED
+ *   SCHEDULED | RUNNING -> CANCELLED (the run is terminated)
  */
 import type { Value, ValueSource } from './value.js';
 
@@ -59,14 +61,20 @@ export interface StepState {
   /** Of the last attempt that failed. */
   readonly error: RunFailure | null;
   /**
-   * When time changes this step: attempt deadline (RUNNING), next attempt (BACKOFF), end of wait (WAITING), give-up
-   * (CANCELLING).
+   * When time changes this step: latest begin (SCHEDULED, where there is one), attempt deadline (RUNNING), next attempt
+   * (BACKOFF), end of wait (WAITING), give-up (CANCELLING).
    */
   readonly dueAtUs: number | null;
   /** Worker of a noted attempt. */
   readonly worker: string | null;
   /** Attempts lost with their worker since the last one that answered. */
   readonly lostInARow: number;
+  /** When it came into this status, microseconds since 1970; 0 when a journal of long ago does not say. */
+  readonly sinceUs: number;
+  /** When its first attempt was scheduled, or the first after it parked the run; 0: none since, or unknown. */
+  readonly firstAtUs: number;
+  /** Last progress that a failed attempt reported; what the next attempt receives. */
+  readonly progress: Value | null;
 }
 
 /** All steps that are no longer PENDING, by path in order of their first entry, with sums kept as steps change. */
@@ -79,6 +87,14 @@ export interface StepTable extends ReadonlyMap<string, StepState> {
   readonly nextDueUs: number | null;
   /** Estimate of the memory all steps take, in bytes. */
   readonly bytes: number;
+}
+
+/** A run that is held for people. */
+export interface Parked {
+  readonly code: string;
+  readonly message: string;
+  /** Step whose attempts parked it; empty when none did. */
+  readonly step: string;
 }
 
 /** State of a run after `seq` rows of its journal. */
@@ -96,11 +112,18 @@ export interface RunState {
   readonly closedAtUs: number | null;
   readonly input: Value;
   readonly attributes: Readonly<Record<string, string>>;
-  /** Set when COMPLETED. */
+  /** Set when COMPLETED, and before that while a run that a step completed waits for its open attempts to end. */
   readonly output: ValueSource | null;
-  /** Set when FAILED, and before that while a run that is failing waits for its open attempts to end. */
+  /** Set when FAILED or TIMED_OUT, and before that while such a run waits for its open attempts to end. */
   readonly error: RunFailure | null;
   readonly cancel: { readonly reason: string; readonly requestedBy: string } | null;
-  readonly parked: { readonly code: string; readonly message: string } | null;
+  readonly parked: Parked | null;
+  readonly paused: { readonly reason: string; readonly requestedBy: string } | null;
+  /** Since when it is parked or paused, microseconds since 1970. */
+  readonly heldSinceUs: number | null;
+  /** How the run will close once its open attempts ended: a step completed it, or its time is over. */
+  readonly ending: 'COMPLETED' | 'TIMED_OUT' | null;
+  /** When the run must have ended, microseconds since 1970. */
+  readonly deadlineUs: number | null;
   readonly steps: StepTable;
 }

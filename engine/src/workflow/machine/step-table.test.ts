@@ -18,6 +18,9 @@ const states: fc.Arbitrary<StepState> = fc.record({
   dueAtUs: fc.option(fc.nat({ max: 1000 })),
   worker: fc.constant(null),
   lostInARow: fc.constant(0),
+  sinceUs: fc.constant(0),
+  firstAtUs: fc.constant(0),
+  progress: fc.constant(null),
 });
 
 /** What the table says of itself beyond its steps, counted anew. */
@@ -67,7 +70,7 @@ describe('a table of steps', () => {
   it('is read as any map', () => {
     const step: StepState = {
       ...{ path: 'a', status: 'WAITING', attempt: 0, input: null, output: null, error: null },
-      ...{ dueAtUs: 5, worker: null, lostInARow: 0 },
+      ...{ dueAtUs: 5, worker: null, lostInARow: 0, sinceUs: 0, firstAtUs: 0, progress: null },
     };
     const table = stepTable([step]);
     expect([table.has('a'), table.has('b'), table.get('b')]).toEqual([true, false, undefined]);

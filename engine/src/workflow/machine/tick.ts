@@ -1,12 +1,13 @@
 /** One tick in the making: what all the small files of the machine work on. */
 import { impossible, seededRandom, unitInterval, type Random } from '../../kernel/index.js';
 import { applyEntry } from './apply-entry.js';
-import { openDraft, type Draft } from './draft.js';
+import { isEndDecided, isHeld, openDraft, type Draft } from './draft.js';
 import type { Entry } from './entries.js';
 import type { Command, MachineContext } from './inputs.js';
 import type { ExpressionScope, Plan, PlanEdge, PlanStep } from './plan.js';
 import { scopeOf } from './scope.js';
 import type { RunState } from './state.js';
+import type { Value } from './value.js';
 
 /** How an edge resolved, see resolve-edges.ts. */
 export type EdgeResolution = 'FIRED' | 'NEUTRAL' | 'BLOCKED';
@@ -19,6 +20,8 @@ export interface Tick {
   readonly draft: Draft;
   readonly entries: Entry[];
   readonly commands: Command[];
+  /** Steps whose attempt was scheduled in this tick: no worker has it yet. */
+  readonly scheduled: Set<string>;
   /** Paths of steps that ended and whose outgoing edges have not been looked at, in order. */
   readonly ended: string[];
   /** Steps that wait for no other step may have to begin. */
@@ -28,7 +31,11 @@ export interface Tick {
   readonly resolved: Map<PlanEdge, EdgeResolution>;
   /** A number in [0, 1), from the tick's seed. */
   readonly draw: () => number;
+  /** What an attempt reported last of its progress. */
+  readonly progressOf: (path: string, attempt: number) => Value | null;
 }
+
+const NOT_KNOWN = (): null => null;
 
 /** Begins a tick. */
 export function openTick(plan: Plan, state: RunState, context: MachineContext): Tick {
@@ -42,11 +49,13 @@ export function openTick(plan: Plan, state: RunState, context: MachineContext): 
     draft,
     entries: [],
     commands: [],
+    scheduled: new Set(),
     ended: [],
     rootsDue: false,
     scope: scopeOf(draft),
     resolved: new Map(),
     draw: () => unitInterval((random ??= seededRandom(context.seed))),
+    progressOf: context.progressOf ?? NOT_KNOWN,
   };
 }
 
@@ -70,8 +79,8 @@ export function callbackAt(tick: Tick, path: string): PlanStep & { readonly type
   impossible('plan-attempt', `step ${path} of ${tick.plan.familySlug} is ${step.type} and makes no attempts`);
 }
 
-/** Whether the run begins, retries and wakes steps: it is open, not parked, not asked to end, not failing. */
+/** Whether the run begins, retries and wakes steps: it is open, not held, and how it ends is not decided. */
 export function goesOn(tick: Tick): boolean {
   const { draft } = tick;
-  return draft.closed === null && draft.parked === null && draft.cancel === null && draft.error === null;
+  return draft.closed === null && !isHeld(draft) && !isEndDecided(draft);
 }

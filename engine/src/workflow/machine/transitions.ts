@@ -3,8 +3,8 @@
  * did not write.
  */
 import { impossible } from '../../kernel/index.js';
-import type { Draft } from './draft.js';
-import type { Entry } from './entries.js';
+import { isEndDecided, isHeld, type Draft } from './draft.js';
+import type { ClosedStatus, Entry } from './entries.js';
 import type { StepState, StepStatus } from './state.js';
 
 /** Status of a step, with PENDING for those that are not in the table of steps. */
@@ -26,7 +26,7 @@ export const STEP_TRANSITIONS: Readonly<Record<StepEntry['kind'], readonly StepF
   step_waiting: ['PENDING'],
   step_skipped: ['PENDING'],
   step_cancelling: ['SCHEDULED', 'RUNNING'],
-  step_cancelled: ['CANCELLING', 'BACKOFF', 'WAITING'],
+  step_cancelled: ['CANCELLING', 'BACKOFF', 'WAITING', 'SCHEDULED', 'RUNNING'],
 };
 
 /** The attempt an entry must name: the one it opens, the one that is open, or 0 where the coordinator acts itself. */
@@ -37,7 +37,19 @@ function attemptNamed(kind: StepEntry['kind'], from: StepFrom, previous: StepSta
 
 /** Whether the run goes on by itself: only then steps begin, try again or reach the end of a wait. */
 function goesOn(draft: Draft): boolean {
-  return draft.parked === null && draft.cancel === null && draft.error === null;
+  return !isHeld(draft) && !isEndDecided(draft) && !draft.terminated;
+}
+
+/** Why the run's own state forbids the entry of a step; null: it does not. */
+function refusal(draft: Draft, entry: StepEntry, from: StepFrom): string | null {
+  if (draft.terminated && entry.kind !== 'step_cancelled') return 'in a run that is terminated';
+  if (entry.kind === 'step_cancelling') return null;
+  if (entry.kind === 'step_cancelled') {
+    const isTold = from === 'CANCELLING' || from === 'BACKOFF' || from === 'WAITING';
+    return isTold || draft.terminated ? null : 'which was not told to stop';
+  }
+  const isBeginning = from === 'PENDING' || from === 'WAITING' || from === 'BACKOFF';
+  return isBeginning && !goesOn(draft) ? `${from} in a run that is held` : null;
 }
 
 function refuse(draft: Draft, entry: Entry, why: string): never {
@@ -53,20 +65,17 @@ export function checkStepEntry(draft: Draft, entry: StepEntry): StepState | unde
   const attempt = 'attempt' in entry ? entry.attempt : 0;
   const named = attemptNamed(entry.kind, from, previous);
   if (attempt !== named) refuse(draft, entry, `of step ${entry.path} names attempt ${attempt}, not ${named}`);
-  if (entry.kind === 'step_cancelling' && draft.cancel === null) refuse(draft, entry, 'without a cancel request');
-  if (from === 'PENDING' || from === 'WAITING' || from === 'BACKOFF') {
-    const ends = entry.kind === 'step_cancelled';
-    if (ends ? draft.cancel === null && draft.error === null : !goesOn(draft)) {
-      refuse(draft, entry, `of step ${entry.path}, ${from} in a run that ${ends ? 'goes on' : 'is held'}`);
-    }
-  }
+  const why = refusal(draft, entry, from);
+  if (why !== null) refuse(draft, entry, `of step ${entry.path}, ${why}`);
   return previous;
 }
 
-function mayClose(draft: Draft, status: 'COMPLETED' | 'FAILED' | 'CANCELLED'): boolean {
-  if (draft.parked !== null || draft.steps.active() > 0 || draft.steps.waiting() > 0) return false;
-  if (status === 'CANCELLED') return draft.cancel !== null;
-  return draft.cancel === null && (draft.error !== null) === (status === 'FAILED');
+function mayClose(draft: Draft, status: ClosedStatus): boolean {
+  if (isHeld(draft) || draft.steps.active() > 0 || draft.steps.waiting() > 0) return false;
+  if (draft.terminated || status === 'TERMINATED') return draft.terminated && status === 'TERMINATED';
+  if (draft.cancel !== null || status === 'CANCELLED') return draft.cancel !== null && status === 'CANCELLED';
+  if (draft.ending !== null || status === 'TIMED_OUT') return draft.ending === status;
+  return (draft.error !== null) === (status === 'FAILED');
 }
 
 function isRunTransition(draft: Draft, entry: RunEntry): boolean {
@@ -74,11 +83,19 @@ function isRunTransition(draft: Draft, entry: RunEntry): boolean {
   if (!draft.started || draft.closed !== null) return false;
   switch (entry.kind) {
     case 'cancel_requested':
-      return draft.cancel === null;
+      return draft.cancel === null && draft.ending === null;
     case 'run_parked':
       return draft.parked === null;
+    case 'run_paused':
+      return goesOn(draft);
     case 'run_resumed':
-      return draft.parked !== null;
+      return isHeld(draft);
+    case 'run_ending':
+      // The time of a run that is failing can be over, too; nothing else may change how a run ends.
+      if (isHeld(draft) || draft.cancel !== null || draft.ending !== null) return false;
+      return entry.status === 'TIMED_OUT' ? entry.error !== null : draft.error === null;
+    case 'run_terminated':
+      return true;
     case 'run_failing':
       return goesOn(draft);
     case 'run_closed':

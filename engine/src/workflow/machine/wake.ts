@@ -1,27 +1,42 @@
 /** Time: everything that is due happens. Nothing happens early (M6). */
 import { impossible } from '../../kernel/index.js';
+import { isHeld } from './draft.js';
+import { endTimedOut } from './end-run.js';
 import type { Disposition } from './inputs.js';
-import { endCancelled, failAttempt, plainFailure } from './settle-attempt.js';
+import { schedule } from './schedule.js';
+import { endCancelled, failAttempt, plainFailure, type AttemptFailure } from './settle-attempt.js';
 import { endWait } from './start-steps.js';
 import type { StepState } from './state.js';
-import { callbackAt, emit, type Tick } from './tick.js';
+import { callbackAt, type Tick } from './tick.js';
+
+/** Why time ended an attempt that is open. What would only come about again is not retried. */
+function overdue(tick: Tick, step: StepState): AttemptFailure {
+  const { timeoutMs, scheduleToStartTimeoutMs, retry } = callbackAt(tick, step.path);
+  const { attempt, firstAtUs } = step;
+  const total = retry.totalTimeoutMs;
+  if (total !== null && tick.nowUs >= firstAtUs + total * 1000) {
+    return plainFailure('total_timeout', `all attempts together took longer than ${total} ms`);
+  }
+  if (step.status === 'RUNNING') {
+    return plainFailure('timeout', `attempt ${attempt} did not end within ${timeoutMs} ms`);
+  }
+  const message = `no worker began attempt ${attempt} within ${scheduleToStartTimeoutMs ?? 0} ms`;
+  return { ...plainFailure('schedule_to_start_timeout', message), nonRetryable: true };
+}
 
 function timeOut(tick: Tick, step: StepState): void {
   const { path, attempt } = step;
-  const { timeoutMs } = callbackAt(tick, path);
-  failAttempt(tick, step, plainFailure('timeout', `attempt ${attempt} did not end within ${timeoutMs} ms`));
+  failAttempt(tick, step, overdue(tick, step));
   tick.commands.push({ kind: 'abort', path, attempt, reason: 'timed_out' });
 }
 
 function tryAgain(tick: Tick, step: StepState): void {
-  const { path } = step;
-  const attempt = step.attempt + 1;
-  emit(tick, { kind: 'step_scheduled', path, attempt, input: null });
-  tick.commands.push({ kind: 'dispatch', path, attempt });
+  schedule(tick, step.path, step.attempt + 1, null);
 }
 
 function happen(tick: Tick, step: StepState): void {
   switch (step.status) {
+    case 'SCHEDULED':
     case 'RUNNING':
       return timeOut(tick, step);
     case 'BACKOFF':
@@ -30,7 +45,6 @@ function happen(tick: Tick, step: StepState): void {
       return endWait(tick, step.path);
     case 'CANCELLING':
       return endCancelled(tick, step, true);
-    case 'SCHEDULED':
     case 'COMPLETED':
     case 'FAILED':
     case 'SKIPPED':
@@ -39,19 +53,47 @@ function happen(tick: Tick, step: StepState): void {
   }
 }
 
+/** Whether the time of the run is over and that is what ends it. */
+function isRunOver(tick: Tick): boolean {
+  const { deadlineUs, cancel, ending } = tick.draft;
+  return deadlineUs !== null && cancel === null && ending === null && deadlineUs <= tick.nowUs;
+}
+
 function isDue(tick: Tick): boolean {
   const dueUs = tick.draft.steps.nextDueUs();
   return dueUs !== null && dueUs <= tick.nowUs;
 }
 
+/** Steps that are due. */
+function dueSteps(tick: Tick): readonly StepState[] {
+  return [...tick.draft.steps.values()].filter((step) => step.dueAtUs !== null && step.dueAtUs <= tick.nowUs);
+}
+
 /** Lets all that is due happen, also what becomes due by it: a second wake at the same time finds nothing (M1). */
 export function applyWake(tick: Tick): Disposition {
-  if (tick.draft.closed !== null || tick.draft.parked !== null || !isDue(tick)) return 'ignored';
-  while (isDue(tick)) {
-    const due = [...tick.draft.steps.values()].filter((step) => step.dueAtUs !== null && step.dueAtUs <= tick.nowUs);
+  if (tick.draft.closed !== null || isHeld(tick.draft)) return 'ignored';
+  // First, so that nothing begins only to be stopped.
+  const isOver = isRunOver(tick);
+  if (isOver) endTimedOut(tick);
+  if (!isOver && !isDue(tick)) return 'ignored';
+  // A step whose failure parks the run holds back the others that are due.
+  while (isDue(tick) && !isHeld(tick.draft)) {
+    const due = dueSteps(tick);
     // A loop that finds nothing would never end; a throw parks the run.
     if (due.length === 0) impossible('due-none', `run ${tick.draft.before.runId} is due at no step`);
-    for (const step of due) happen(tick, step);
+    for (const step of due) if (!isHeld(tick.draft)) happen(tick, step);
   }
   return 'applied';
+}
+
+/**
+ * Lets what came due while the run was held happen, but for attempts that are overdue: they fail with the next wake. A
+ * failure may park the run again, and a resume that parks would undo that when it is applied twice (M1).
+ */
+export function catchUp(tick: Tick): void {
+  if (isRunOver(tick)) endTimedOut(tick);
+  if (!isDue(tick)) return;
+  for (const step of dueSteps(tick)) {
+    if (step.status !== 'SCHEDULED' && step.status !== 'RUNNING') happen(tick, step);
+  }
 }

@@ -19,6 +19,8 @@ export interface DrivenRun {
   nowUs: number;
   /** Seed of the next tick. */
   seed: number;
+  /** What attempts reported of their progress; nothing at first. */
+  progressOf: (path: string, attempt: number) => Value | null;
   /** All entries so far, and the time of the row that held each. */
   readonly facts: readonly (Entry & { readonly atUs: number; readonly seq: number })[];
   readonly rows: readonly JournalRow[];
@@ -38,10 +40,12 @@ export function drive(plan: Plan, tenantId = 'tenant'): DrivenRun {
     },
     nowUs: T0_US,
     seed: 1,
+    progressOf: () => null,
     facts,
     rows,
     give(...inputs) {
-      const result = advance(plan, state, inputs, { nowUs: run.nowUs, seed: run.seed, newId: () => RUN_ID });
+      const { nowUs, seed } = run;
+      const result = advance(plan, state, inputs, { nowUs, seed, newId: () => RUN_ID, progressOf: run.progressOf });
       if (result.entries.length > 0) {
         const { seq, atUs } = result.state;
         const row = { seq, atUs, entries: encodeEntries(result.entries) };
@@ -95,6 +99,18 @@ export function running(path: string, startedAtUs: number, attempt = 1, worker =
 
 /** A request to end the run. */
 export const CANCEL: RunInput = { kind: 'cancel', reason: 'enough', requestedBy: 'someone' };
+
+/** A request to end the run at once. */
+export const TERMINATE: RunInput = { kind: 'terminate', reason: 'now', requestedBy: 'someone' };
+
+/** A request to pause the run. */
+export const PAUSE: RunInput = { kind: 'pause', reason: 'hold on', requestedBy: 'someone' };
+
+/** A request to go on. */
+export const RESUME: RunInput = { kind: 'resume', requestedBy: 'someone' };
+
+/** A request to try a parked run's step again. */
+export const RETRY: RunInput = { kind: 'retry', requestedBy: 'someone' };
 
 /** Time has passed. */
 export const WAKE: RunInput = { kind: 'wake' };

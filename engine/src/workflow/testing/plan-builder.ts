@@ -1,11 +1,15 @@
 /** Plans for tests, without definitions and CEL: templates are plain functions. */
 import { impossible } from '../../kernel/index.js';
-import type { ExpressionScope, Plan, PlanEdge, PlanStep, RetryPlan, Template, ValueSource } from '../machine/index.js';
+import type { ExpressionScope, Join, Plan, PlanEdge, PlanStep } from '../machine/index.js';
+import type { RetryPlan, Template, ValueSource } from '../machine/index.js';
 
 /** A template from a function, or from where the value stands. */
 export function template(evaluate: (scope: ExpressionScope) => unknown, source: ValueSource | null = null): Template {
   return { source, reads: [], evaluate };
 }
+
+/** Null, whatever there is. */
+export const NULL_TEMPLATE: Template = template(() => null);
 
 /** The run's input as it stands. */
 export const RUN_INPUT: Template = template((scope) => scope.input(), { kind: 'runInput' });
@@ -23,6 +27,7 @@ export const PLAIN_RETRY: RetryPlan = {
   maxIntervalMs: 60_000,
   jitter: 0,
   nonRetryable: [],
+  totalTimeoutMs: null,
 };
 
 /** A step to be; what is absent takes defaults: input the run's, timeout 5 m, cancel timeout 30 s, PLAIN_RETRY. */
@@ -34,9 +39,39 @@ export type StepSpec =
       readonly timeoutMs?: number;
       readonly cancelTimeoutMs?: number;
       readonly queue?: string;
+      readonly scheduleToStartTimeoutMs?: number | undefined;
+      readonly heartbeatTimeoutMs?: number | undefined;
+      readonly join?: Join | undefined;
     }
-  | { readonly type: 'DATAFLOW'; readonly transform: (scope: ExpressionScope) => unknown }
-  | { readonly type: 'WAIT'; readonly wakeAtUs: (scope: ExpressionScope, nowUs: number) => number };
+  | {
+      readonly type: 'DATAFLOW';
+      readonly transform: (scope: ExpressionScope) => unknown;
+      readonly join?: Join | undefined;
+    }
+  | {
+      readonly type: 'WAIT';
+      readonly wakeAtUs: (scope: ExpressionScope, nowUs: number) => number;
+      readonly join?: Join | undefined;
+    }
+  | {
+      readonly type: 'SWITCH';
+      readonly choose: (scope: ExpressionScope) => string | null;
+      readonly join?: Join | undefined;
+    }
+  | {
+      readonly type: 'FAIL';
+      readonly code: string;
+      readonly message: (scope: ExpressionScope) => string;
+      readonly join?: Join | undefined;
+    }
+  | { readonly type: 'COMPLETE'; readonly output: Template; readonly join?: Join | undefined };
+
+const ALL: Join = { mode: 'all' };
+
+/** A join of one edge, or of so many. */
+export function joinOf(count: number, cancelLosers = false): Join {
+  return { mode: 'n_of', count, cancelLosers };
+}
 
 /** A plan to be: steps by ref in an order where every step comes after the steps before it. */
 export interface PlanSpec {
@@ -44,6 +79,9 @@ export interface PlanSpec {
   readonly edges?: readonly PlanEdge[];
   readonly output?: Template;
   readonly version?: number;
+  readonly timeoutMs?: number;
+  readonly onFailure?: Plan['onFailure'];
+  readonly onExhausted?: Plan['onExhausted'];
 }
 
 /** An edge; SUCCESS without condition unless told otherwise. */
@@ -52,8 +90,9 @@ export function edge(
   targetRef: string,
   type: PlanEdge['type'] = 'SUCCESS',
   condition: ((scope: ExpressionScope) => unknown) | null = null,
+  chosen: string | null = null,
 ): PlanEdge {
-  return { sourceRef, targetRef, type, condition: condition === null ? null : template(condition) };
+  return { sourceRef, targetRef, type, condition: condition === null ? null : template(condition), case: chosen };
 }
 
 function stepOf(ref: string, spec: StepSpec, edges: readonly PlanEdge[]): PlanStep {
@@ -62,8 +101,9 @@ function stepOf(ref: string, spec: StepSpec, edges: readonly PlanEdge[]): PlanSt
     title: ref,
     incoming: edges.filter(({ targetRef }) => targetRef === ref),
     outgoing: edges.filter(({ sourceRef }) => sourceRef === ref),
+    join: spec.join ?? ALL,
   };
-  if (spec.type !== 'CALLBACK') return { ...base, ...spec };
+  if (spec.type !== 'CALLBACK') return { ...spec, ...base };
   return {
     ...base,
     type: 'CALLBACK',
@@ -73,6 +113,8 @@ function stepOf(ref: string, spec: StepSpec, edges: readonly PlanEdge[]): PlanSt
     retry: { ...PLAIN_RETRY, ...spec.retry },
     timeoutMs: spec.timeoutMs ?? 300_000,
     cancelTimeoutMs: spec.cancelTimeoutMs ?? 30_000,
+    scheduleToStartTimeoutMs: spec.scheduleToStartTimeoutMs ?? null,
+    heartbeatTimeoutMs: spec.heartbeatTimeoutMs ?? null,
   };
 }
 
@@ -90,6 +132,9 @@ export function planOf(spec: PlanSpec): Plan {
     steps,
     stepByRef: new Map(steps.map((step) => [step.ref, step])),
     output: spec.output ?? null,
+    timeoutMs: spec.timeoutMs ?? null,
+    onFailure: spec.onFailure ?? 'drain',
+    onExhausted: spec.onExhausted ?? 'fail',
     checkInput: () => [],
   };
 }

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import type { AttemptOutcome, RunInput, RunState, StepState } from '../machine/index.js';
 import { jsonValue } from '../machine/index.js';
-import { CANCEL, start } from './drive.js';
+import { CANCEL, start, TERMINATE } from './drive.js';
 
 /** A drawn action; becomes an input once it is known which attempts are open. */
 export interface Act {
@@ -85,6 +85,11 @@ const losses = aims.map((aim): Draw => (state) => {
   return { kind: 'lost', path, attempt };
 });
 
+const silences = aims.map((aim): Draw => (state) => {
+  const { path, attempt } = aim(state);
+  return { kind: 'silent', path, attempt };
+});
+
 const plain =
   (input: RunInput): Draw =>
   () =>
@@ -98,6 +103,10 @@ const draws: fc.Arbitrary<Draw> = fc.oneof(
   { weight: 1, arbitrary: fc.constant(plain(CANCEL)) },
   { weight: 1, arbitrary: fc.constant(plain({ kind: 'park', code: 'poison_commit', message: 'parked' })) },
   { weight: 2, arbitrary: fc.constant(plain({ kind: 'resume' })) },
+  { weight: 1, arbitrary: fc.constant(plain({ kind: 'retry', requestedBy: 'someone' })) },
+  { weight: 1, arbitrary: fc.constant(plain({ kind: 'pause', reason: 'hold on', requestedBy: 'someone' })) },
+  { weight: 1, arbitrary: fc.boolean().map((rarely) => plain(rarely ? TERMINATE : { kind: 'wake' })) },
+  { weight: 2, arbitrary: silences },
   { weight: 1, arbitrary: fc.constant(plain(start('again'))) },
 );
 

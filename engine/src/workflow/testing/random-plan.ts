@@ -1,8 +1,8 @@
 /** Random plans for properties: any DAG of up to nine steps, all step and edge types, now and then code that fails. */
 import fc from 'fast-check';
 import { DuctorError } from '../../kernel/index.js';
-import type { Plan, PlanEdge, RetryPlan } from '../machine/index.js';
-import { edge, outputOf, planOf, RUN_INPUT, template, type StepSpec } from './plan-builder.js';
+import type { Join, Plan, PlanEdge, RetryPlan } from '../machine/index.js';
+import { edge, joinOf, outputOf, planOf, RUN_INPUT, template, type StepSpec } from './plan-builder.js';
 
 /** How many cases each property runs, and from which seed: DUCTOR_PROPERTY_SEED=N repeats or varies a run. */
 export const CASES = { numRuns: 500, seed: Number(process.env['DUCTOR_PROPERTY_SEED'] ?? 20_260_301) } as const;
@@ -18,7 +18,23 @@ const retries: fc.Arbitrary<RetryPlan> = fc.record({
   maxIntervalMs: fc.constantFrom(500, 5000),
   jitter: fc.constantFrom(0, 0.2, 1),
   nonRetryable: fc.constantFrom([], ['fatal'], ['timeout', 'worker_lost']),
+  totalTimeoutMs: fc.constantFrom(null, null, 3000),
 });
+
+/** All (absent), or one or more of the edges, with losers stopped or not. */
+const joins: fc.Arbitrary<Join | undefined> = fc.oneof(
+  { weight: 4, arbitrary: fc.constant(undefined) },
+  { weight: 2, arbitrary: fc.boolean().map((cancelLosers) => joinOf(1, cancelLosers)) },
+  { weight: 1, arbitrary: fc.tuple(fc.constantFrom(2, 3), fc.boolean()).map(([n, losers]) => joinOf(n, losers)) },
+);
+
+/** Now and then one of the values. */
+function maybe(...values: readonly number[]): fc.Arbitrary<number | undefined> {
+  return fc.oneof(
+    { weight: 3, arbitrary: fc.constant(undefined) },
+    { weight: 1, arbitrary: fc.constantFrom(...values) },
+  );
+}
 
 const refOf = (index: number): string => `s${index}`;
 
@@ -38,6 +54,8 @@ function callbacks(index: number): fc.Arbitrary<StepSpec> {
     retry: retries,
     timeoutMs: fc.constantFrom(0, 50, 2000),
     cancelTimeoutMs: fc.constantFrom(0, 1000),
+    join: joins,
+    ...{ scheduleToStartTimeoutMs: maybe(40, 4000), heartbeatTimeoutMs: maybe(500) },
   });
 }
 
@@ -53,11 +71,31 @@ const waits: fc.Arbitrary<StepSpec> = fc
   )
   .map((until) => ({ type: 'WAIT', wakeAtUs: (_scope, nowUs) => until(nowUs) }));
 
+const switches: fc.Arbitrary<StepSpec> = fc
+  .oneof(
+    { weight: 12, arbitrary: fc.constantFrom('x', 'y', null).map((name) => () => name) },
+    { weight: 1, arbitrary: fc.constant(fail) },
+  )
+  .map((choose) => ({ type: 'SWITCH', choose }));
+
+const ends: fc.Arbitrary<StepSpec> = fc.constantFrom<StepSpec>(
+  { type: 'FAIL', code: 'no_credit', message: () => 'refused' },
+  { type: 'FAIL', code: 'no_credit', message: fail },
+  { type: 'COMPLETE', output: template(() => ({ early: true })) },
+  { type: 'COMPLETE', output: RUN_INPUT },
+  { type: 'COMPLETE', output: template(fail) },
+);
+
+/** A step of any type; those that end the run are rare and never the first. */
 function stepSpecs(index: number): fc.Arbitrary<StepSpec> {
+  const withJoin = (specs: fc.Arbitrary<StepSpec>): fc.Arbitrary<StepSpec> =>
+    fc.tuple(specs, joins).map(([spec, join]) => (join === undefined ? spec : { ...spec, join }));
   return fc.oneof(
-    { weight: 4, arbitrary: callbacks(index) },
-    { weight: 1, arbitrary: dataflows },
-    { weight: 2, arbitrary: waits },
+    { weight: 12, arbitrary: callbacks(index) },
+    { weight: 3, arbitrary: withJoin(dataflows) },
+    { weight: 6, arbitrary: withJoin(waits) },
+    { weight: 3, arbitrary: withJoin(switches) },
+    { weight: index === 0 ? 0 : 1, arbitrary: withJoin(ends) },
   );
 }
 
@@ -69,12 +107,26 @@ const conditions = fc.oneof(
 
 function edges(steps: number): fc.Arbitrary<readonly PlanEdge[]> {
   const one = fc
-    .tuple(fc.nat(), fc.nat(), fc.constantFrom('SUCCESS', 'SUCCESS', 'FAILURE', 'ALWAYS'), conditions)
-    .map(([a, b, type, condition]) => {
+    .tuple(
+      ...[fc.nat(), fc.nat()],
+      fc.constantFrom('SUCCESS', 'SUCCESS', 'FAILURE', 'ALWAYS', 'TIMEOUT'),
+      conditions,
+      fc.constantFrom(null, 'x', 'y'),
+    )
+    .map(([a, b, type, condition, chosen]) => {
       const target = 1 + (a % Math.max(1, steps - 1));
-      return edge(refOf(b % target), refOf(target), type, condition);
+      return edge(refOf(b % target), refOf(target), type, condition, chosen);
     });
   return steps < 2 ? fc.constant([]) : fc.array(one, { maxLength: steps * 2 });
+}
+
+/** Cases stay on edges from switches alone; nothing leads on from a step that ends the run. */
+function fitting(edgesDrawn: readonly PlanEdge[], steps: readonly StepSpec[]): readonly PlanEdge[] {
+  return edgesDrawn.flatMap((drawn) => {
+    const type = steps[Number(drawn.sourceRef.slice(1))]?.type;
+    if (type === 'FAIL' || type === 'COMPLETE') return [];
+    return [type === 'SWITCH' && drawn.type === 'SUCCESS' ? drawn : { ...drawn, case: null }];
+  });
 }
 
 /** Plans. Refs are s0, s1, ...; edges lead from lower to higher ones. */
@@ -84,11 +136,16 @@ export const plans: fc.Arbitrary<Plan> = fc.integer({ min: 1, max: 9 }).chain((c
       steps: fc.tuple(...Array.from({ length: count }, (_, index) => stepSpecs(index))),
       edges: edges(count),
       hasOutput: fc.constantFrom('default', 'source', 'value', 'fails'),
+      onFailure: fc.constantFrom('drain' as const, 'cancel' as const),
+      onExhausted: fc.constantFrom('fail' as const, 'fail' as const, 'park' as const),
+      timeoutMs: maybe(200, 9000),
     })
-    .map(({ steps, edges: drawn, hasOutput }) =>
+    .map(({ steps, edges: drawn, hasOutput, onFailure, onExhausted, timeoutMs }) =>
       planOf({
         steps: Object.fromEntries(steps.map((step, index) => [refOf(index), step])),
-        edges: drawn,
+        edges: fitting(drawn, steps),
+        ...{ onFailure, onExhausted },
+        ...(timeoutMs === undefined ? {} : { timeoutMs }),
         ...(hasOutput === 'source' ? { output: outputOf('s0') } : {}),
         ...(hasOutput === 'value' ? { output: template((scope) => [scope.stepOutput('s0') ?? null]) } : {}),
         ...(hasOutput === 'fails' ? { output: template((scope) => scope.stepOutput('s0') ?? fail()) } : {}),

@@ -5,7 +5,10 @@ import { encodeEntries } from '../../../workflow/journal/index.js';
 import { NULL_VALUE, type RunHeader, type RunKey, type StoredRun } from '../ports.js';
 import { runLoader } from './run-loader.js';
 
-const started = { kind: 'run_started', familySlug: 'flow', version: 1, input: NULL_VALUE, attributes: {} } as const;
+const started = {
+  kind: 'run_started',
+  ...{ familySlug: 'flow', version: 1, input: NULL_VALUE, attributes: {}, deadlineUs: null },
+} as const;
 const closed = { kind: 'run_closed', status: 'COMPLETED', output: null, error: null } as const;
 
 function stored(key: RunKey, parts: Partial<StoredRun> = {}): StoredRun {

@@ -1,11 +1,12 @@
 /** Definitions as the contract shows them. */
 import type {
   EdgeDefinition as WireEdge,
+  Join,
   RetryPolicy,
   StepDefinition as WireStep,
   WorkflowDefinition,
 } from '../../../gen/ductor/v1/workflow.js';
-import type { Definition, EdgeDefinition, Json, RetryDefinition, StepDefinition } from '../ports.js';
+import type { Definition, EdgeDefinition, JoinDefinition, Json, RetryDefinition, StepDefinition } from '../ports.js';
 import { edgeTypeOf, stepTypeOf } from './enums.js';
 
 /** A copy that the generated code may hold. */
@@ -20,7 +21,12 @@ function retryOf(retry: RetryDefinition): RetryPolicy {
     maxInterval: retry.max_interval,
     jitter: retry.jitter,
     nonRetryable: [...(retry.non_retryable ?? [])],
+    totalTimeout: retry.total_timeout,
   };
+}
+
+function joinOf({ mode, count, cancel_losers: cancelLosers }: JoinDefinition): Join {
+  return { mode: mode ?? '', count, cancelLosers: cancelLosers ?? false };
 }
 
 function stepOf(step: StepDefinition): WireStep {
@@ -34,12 +40,15 @@ function stepOf(step: StepDefinition): WireStep {
     timeout: step.timeout,
     cancelTimeout: step.cancel_timeout,
     queue: step.queue,
+    scheduleToStartTimeout: step.schedule_to_start_timeout,
+    heartbeatTimeout: step.heartbeat_timeout,
+    join: step.join === undefined ? undefined : joinOf(step.join),
   };
 }
 
 function edgeOf(edge: EdgeDefinition): WireEdge {
-  const { source_ref: sourceRef, target_ref: targetRef, type, condition } = edge;
-  return { sourceRef, targetRef, type: edgeTypeOf(type), condition: condition ?? '' };
+  const { source_ref: sourceRef, target_ref: targetRef, type } = edge;
+  return { sourceRef, targetRef, type: edgeTypeOf(type), condition: edge.condition ?? '', case: edge.case ?? '' };
 }
 
 /** A definition on the wire. */
@@ -51,5 +60,8 @@ export function definitionToWire(definition: Definition): WorkflowDefinition {
     edges: (definition.edges ?? []).map(edgeOf),
     output: definition.output,
     inputSchema: structOf(definition.input_schema),
+    timeout: definition.timeout,
+    onFailure: definition.on_failure ?? '',
+    onExhausted: definition.on_exhausted ?? '',
   };
 }

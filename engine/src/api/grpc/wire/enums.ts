@@ -42,16 +42,16 @@ export function runStatusOf(state: WireRunState): RunStatus | undefined {
 }
 
 const STEP_TYPES: ReadonlyMap<string, StepType> = new Map(
-  [StepType.STEP_TYPE_CALLBACK, StepType.STEP_TYPE_DATAFLOW, StepType.STEP_TYPE_WAIT].map((type) => [
-    StepType[type],
-    type,
-  ]),
+  [
+    ...[StepType.STEP_TYPE_CALLBACK, StepType.STEP_TYPE_DATAFLOW, StepType.STEP_TYPE_WAIT],
+    ...[StepType.STEP_TYPE_SWITCH, StepType.STEP_TYPE_FAIL, StepType.STEP_TYPE_COMPLETE],
+  ].map((type) => [StepType[type], type]),
 );
 const EDGE_TYPES: ReadonlyMap<string, EdgeType> = new Map(
-  [EdgeType.EDGE_TYPE_SUCCESS, EdgeType.EDGE_TYPE_FAILURE, EdgeType.EDGE_TYPE_ALWAYS].map((type) => [
-    EdgeType[type],
-    type,
-  ]),
+  [
+    ...[EdgeType.EDGE_TYPE_SUCCESS, EdgeType.EDGE_TYPE_FAILURE],
+    ...[EdgeType.EDGE_TYPE_ALWAYS, EdgeType.EDGE_TYPE_TIMEOUT],
+  ].map((type) => [EdgeType[type], type]),
 );
 
 /** Number of a step type by its name; UNSPECIFIED for a name this engine does not know. */

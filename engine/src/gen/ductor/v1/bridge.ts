@@ -123,7 +123,7 @@ export interface TaskHeartbeat {
   path: string;
   attempt: number;
   token: Buffer;
-  /** Progress the body reported. Kept by the engine only to show that the attempt is alive; last_progress is not set yet. */
+  /** Progress the body reported, at most 64 KiB; absent: only a sign of life. The next attempt receives the last one. */
   progress: Payload | undefined;
 }
 
@@ -186,8 +186,12 @@ export interface Task {
   idempotencyKey: string;
   /** Longest run time, in ms from receipt. */
   timeoutMs: number;
-  /** Progress that the last attempt reported; absent in this version. */
-  lastProgress: Payload | undefined;
+  /** Progress that an earlier attempt of the step reported last; absent: none did. */
+  lastProgress:
+    | Payload
+    | undefined;
+  /** Longest time between two heartbeats, in ms; 0: none are asked for. */
+  heartbeatTimeoutMs: number;
 }
 
 export interface ResultAck {
@@ -1501,6 +1505,7 @@ function createBaseTask(): Task {
     idempotencyKey: "",
     timeoutMs: 0,
     lastProgress: undefined,
+    heartbeatTimeoutMs: 0,
   };
 }
 
@@ -1538,6 +1543,9 @@ export const Task: MessageFns<Task> = {
     }
     if (message.lastProgress !== undefined) {
       Payload.encode(message.lastProgress, writer.uint32(90).fork()).join();
+    }
+    if (message.heartbeatTimeoutMs !== 0) {
+      writer.uint32(96).uint32(message.heartbeatTimeoutMs);
     }
     return writer;
   },
@@ -1643,6 +1651,14 @@ export const Task: MessageFns<Task> = {
             message.lastProgress = Payload.decode(reader, reader.uint32());
             continue;
           }
+          case 12: {
+            if (tag !== 96) {
+              break;
+            }
+
+            message.heartbeatTimeoutMs = reader.uint32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1675,6 +1691,7 @@ export const Task: MessageFns<Task> = {
     message.lastProgress = (object.lastProgress !== undefined && object.lastProgress !== null)
       ? Payload.fromPartial(object.lastProgress)
       : undefined;
+    message.heartbeatTimeoutMs = object.heartbeatTimeoutMs ?? 0;
     return message;
   },
 };

@@ -34,6 +34,12 @@ export enum StepType {
   STEP_TYPE_DATAFLOW = 2,
   /** STEP_TYPE_WAIT - A durable timer. */
   STEP_TYPE_WAIT = 3,
+  /** STEP_TYPE_SWITCH - The first case that holds decides which edges fire. */
+  STEP_TYPE_SWITCH = 4,
+  /** STEP_TYPE_FAIL - Ends the run with an error. */
+  STEP_TYPE_FAIL = 5,
+  /** STEP_TYPE_COMPLETE - Ends the run with an output. */
+  STEP_TYPE_COMPLETE = 6,
   UNRECOGNIZED = -1,
 }
 
@@ -42,6 +48,8 @@ export enum EdgeType {
   EDGE_TYPE_SUCCESS = 1,
   EDGE_TYPE_FAILURE = 2,
   EDGE_TYPE_ALWAYS = 3,
+  /** EDGE_TYPE_TIMEOUT - Fires when the source failed by a timeout, instead of its FAILURE edges. */
+  EDGE_TYPE_TIMEOUT = 4,
   UNRECOGNIZED = -1,
 }
 
@@ -78,6 +86,20 @@ export interface RetryPolicy {
     | undefined;
   /** Error codes that end the step at once. */
   nonRetryable: string[];
+  /** Longest time from the first attempt's scheduling to the end of the last. Absent: no limit. */
+  totalTimeout?: string | undefined;
+}
+
+/** When a step begins, by its edges. */
+export interface Join {
+  /** "all" (default): every edge resolved, one fired, none blocked. "any": one edge fired. "n_of": `count` edges fired. */
+  mode: string;
+  /** For n_of. */
+  count?:
+    | number
+    | undefined;
+  /** Once it begins, steps that lead to nothing else are told to stop. For any and n_of. */
+  cancelLosers: boolean;
 }
 
 export interface StepDefinition {
@@ -106,7 +128,19 @@ export interface StepDefinition {
     | string
     | undefined;
   /** Queue that workers serve. Default "default". */
-  queue?: string | undefined;
+  queue?:
+    | string
+    | undefined;
+  /** Longest time an attempt may wait for a worker. Absent: no limit. */
+  scheduleToStartTimeout?:
+    | string
+    | undefined;
+  /** Longest time between two signs of life of a running attempt. Absent: none are asked for. */
+  heartbeatTimeout?:
+    | string
+    | undefined;
+  /** Absent: all. */
+  join: Join | undefined;
 }
 
 export interface EdgeDefinition {
@@ -115,6 +149,8 @@ export interface EdgeDefinition {
   type: EdgeType;
   /** CEL condition; the edge is neutral when it is false. */
   condition: string;
+  /** Case of a SWITCH source; the edge is neutral when another one was chosen. */
+  case: string;
 }
 
 export interface WorkflowDefinition {
@@ -128,7 +164,17 @@ export interface WorkflowDefinition {
     | any
     | undefined;
   /** JSON Schema of the input; absent: anything. */
-  inputSchema: { [key: string]: any } | undefined;
+  inputSchema:
+    | { [key: string]: any }
+    | undefined;
+  /** Longest time of a run. Absent: no limit. */
+  timeout?:
+    | string
+    | undefined;
+  /** What becomes of running steps once a failure is not handled: "drain" (default) lets them end, "cancel" stops them. */
+  onFailure: string;
+  /** What becomes of a run whose step has no attempts left: "fail" (default), or "park" to hold it for people. */
+  onExhausted: string;
 }
 
 export interface Workflow {
@@ -159,6 +205,9 @@ export interface CreateWorkflowRequest {
   edges: EdgeDefinition[];
   output: any | undefined;
   inputSchema: { [key: string]: any } | undefined;
+  timeout?: string | undefined;
+  onFailure: string;
+  onExhausted: string;
 }
 
 export interface CreateWorkflowResponse {
@@ -238,6 +287,7 @@ function createBaseRetryPolicy(): RetryPolicy {
     maxInterval: undefined,
     jitter: undefined,
     nonRetryable: [],
+    totalTimeout: undefined,
   };
 }
 
@@ -260,6 +310,9 @@ export const RetryPolicy: MessageFns<RetryPolicy> = {
     }
     for (const v of message.nonRetryable) {
       writer.uint32(50).string(v!);
+    }
+    if (message.totalTimeout !== undefined) {
+      writer.uint32(58).string(message.totalTimeout);
     }
     return writer;
   },
@@ -325,6 +378,14 @@ export const RetryPolicy: MessageFns<RetryPolicy> = {
             message.nonRetryable.push(reader.string());
             continue;
           }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.totalTimeout = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -348,6 +409,86 @@ export const RetryPolicy: MessageFns<RetryPolicy> = {
     message.maxInterval = object.maxInterval ?? undefined;
     message.jitter = object.jitter ?? undefined;
     message.nonRetryable = object.nonRetryable?.map((e) => e) || [];
+    message.totalTimeout = object.totalTimeout ?? undefined;
+    return message;
+  },
+};
+
+function createBaseJoin(): Join {
+  return { mode: "", count: undefined, cancelLosers: false };
+}
+
+export const Join: MessageFns<Join> = {
+  encode(message: Join, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.mode !== "") {
+      writer.uint32(10).string(message.mode);
+    }
+    if (message.count !== undefined) {
+      writer.uint32(16).uint32(message.count);
+    }
+    if (message.cancelLosers !== false) {
+      writer.uint32(24).bool(message.cancelLosers);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Join {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseJoin();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.mode = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.count = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.cancelLosers = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<Join>, I>>(base?: I): Join {
+    return Join.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<Join>, I>>(object: I): Join {
+    const message = createBaseJoin();
+    message.mode = object.mode ?? "";
+    message.count = object.count ?? undefined;
+    message.cancelLosers = object.cancelLosers ?? false;
     return message;
   },
 };
@@ -363,6 +504,9 @@ function createBaseStepDefinition(): StepDefinition {
     timeout: undefined,
     cancelTimeout: undefined,
     queue: undefined,
+    scheduleToStartTimeout: undefined,
+    heartbeatTimeout: undefined,
+    join: undefined,
   };
 }
 
@@ -394,6 +538,15 @@ export const StepDefinition: MessageFns<StepDefinition> = {
     }
     if (message.queue !== undefined) {
       writer.uint32(74).string(message.queue);
+    }
+    if (message.scheduleToStartTimeout !== undefined) {
+      writer.uint32(82).string(message.scheduleToStartTimeout);
+    }
+    if (message.heartbeatTimeout !== undefined) {
+      writer.uint32(90).string(message.heartbeatTimeout);
+    }
+    if (message.join !== undefined) {
+      Join.encode(message.join, writer.uint32(98).fork()).join();
     }
     return writer;
   },
@@ -483,6 +636,30 @@ export const StepDefinition: MessageFns<StepDefinition> = {
             message.queue = reader.string();
             continue;
           }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.scheduleToStartTimeout = reader.string();
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.heartbeatTimeout = reader.string();
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.join = Join.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -511,12 +688,15 @@ export const StepDefinition: MessageFns<StepDefinition> = {
     message.timeout = object.timeout ?? undefined;
     message.cancelTimeout = object.cancelTimeout ?? undefined;
     message.queue = object.queue ?? undefined;
+    message.scheduleToStartTimeout = object.scheduleToStartTimeout ?? undefined;
+    message.heartbeatTimeout = object.heartbeatTimeout ?? undefined;
+    message.join = (object.join !== undefined && object.join !== null) ? Join.fromPartial(object.join) : undefined;
     return message;
   },
 };
 
 function createBaseEdgeDefinition(): EdgeDefinition {
-  return { sourceRef: "", targetRef: "", type: 0, condition: "" };
+  return { sourceRef: "", targetRef: "", type: 0, condition: "", case: "" };
 }
 
 export const EdgeDefinition: MessageFns<EdgeDefinition> = {
@@ -532,6 +712,9 @@ export const EdgeDefinition: MessageFns<EdgeDefinition> = {
     }
     if (message.condition !== "") {
       writer.uint32(34).string(message.condition);
+    }
+    if (message.case !== "") {
+      writer.uint32(42).string(message.case);
     }
     return writer;
   },
@@ -581,6 +764,14 @@ export const EdgeDefinition: MessageFns<EdgeDefinition> = {
             message.condition = reader.string();
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.case = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -602,12 +793,23 @@ export const EdgeDefinition: MessageFns<EdgeDefinition> = {
     message.targetRef = object.targetRef ?? "";
     message.type = object.type ?? 0;
     message.condition = object.condition ?? "";
+    message.case = object.case ?? "";
     return message;
   },
 };
 
 function createBaseWorkflowDefinition(): WorkflowDefinition {
-  return { familySlug: "", title: "", steps: [], edges: [], output: undefined, inputSchema: undefined };
+  return {
+    familySlug: "",
+    title: "",
+    steps: [],
+    edges: [],
+    output: undefined,
+    inputSchema: undefined,
+    timeout: undefined,
+    onFailure: "",
+    onExhausted: "",
+  };
 }
 
 export const WorkflowDefinition: MessageFns<WorkflowDefinition> = {
@@ -629,6 +831,15 @@ export const WorkflowDefinition: MessageFns<WorkflowDefinition> = {
     }
     if (message.inputSchema !== undefined) {
       Struct.encode(Struct.wrap(message.inputSchema), writer.uint32(50).fork()).join();
+    }
+    if (message.timeout !== undefined) {
+      writer.uint32(58).string(message.timeout);
+    }
+    if (message.onFailure !== "") {
+      writer.uint32(66).string(message.onFailure);
+    }
+    if (message.onExhausted !== "") {
+      writer.uint32(74).string(message.onExhausted);
     }
     return writer;
   },
@@ -694,6 +905,30 @@ export const WorkflowDefinition: MessageFns<WorkflowDefinition> = {
             message.inputSchema = Struct.unwrap(Struct.decode(reader, reader.uint32()));
             continue;
           }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.timeout = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.onFailure = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.onExhausted = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -717,6 +952,9 @@ export const WorkflowDefinition: MessageFns<WorkflowDefinition> = {
     message.edges = object.edges?.map((e) => EdgeDefinition.fromPartial(e)) || [];
     message.output = object.output === undefined ? undefined : object.output;
     message.inputSchema = object.inputSchema ?? undefined;
+    message.timeout = object.timeout ?? undefined;
+    message.onFailure = object.onFailure ?? "";
+    message.onExhausted = object.onExhausted ?? "";
     return message;
   },
 };
@@ -984,7 +1222,17 @@ export const WorkflowVersion: MessageFns<WorkflowVersion> = {
 };
 
 function createBaseCreateWorkflowRequest(): CreateWorkflowRequest {
-  return { familySlug: "", title: "", steps: [], edges: [], output: undefined, inputSchema: undefined };
+  return {
+    familySlug: "",
+    title: "",
+    steps: [],
+    edges: [],
+    output: undefined,
+    inputSchema: undefined,
+    timeout: undefined,
+    onFailure: "",
+    onExhausted: "",
+  };
 }
 
 export const CreateWorkflowRequest: MessageFns<CreateWorkflowRequest> = {
@@ -1006,6 +1254,15 @@ export const CreateWorkflowRequest: MessageFns<CreateWorkflowRequest> = {
     }
     if (message.inputSchema !== undefined) {
       Struct.encode(Struct.wrap(message.inputSchema), writer.uint32(50).fork()).join();
+    }
+    if (message.timeout !== undefined) {
+      writer.uint32(58).string(message.timeout);
+    }
+    if (message.onFailure !== "") {
+      writer.uint32(66).string(message.onFailure);
+    }
+    if (message.onExhausted !== "") {
+      writer.uint32(74).string(message.onExhausted);
     }
     return writer;
   },
@@ -1071,6 +1328,30 @@ export const CreateWorkflowRequest: MessageFns<CreateWorkflowRequest> = {
             message.inputSchema = Struct.unwrap(Struct.decode(reader, reader.uint32()));
             continue;
           }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.timeout = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.onFailure = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.onExhausted = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1094,6 +1375,9 @@ export const CreateWorkflowRequest: MessageFns<CreateWorkflowRequest> = {
     message.edges = object.edges?.map((e) => EdgeDefinition.fromPartial(e)) || [];
     message.output = object.output === undefined ? undefined : object.output;
     message.inputSchema = object.inputSchema ?? undefined;
+    message.timeout = object.timeout ?? undefined;
+    message.onFailure = object.onFailure ?? "";
+    message.onExhausted = object.onExhausted ?? "";
     return message;
   },
 };

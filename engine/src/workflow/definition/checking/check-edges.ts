@@ -4,22 +4,15 @@ import { DEFINITION_LIMITS } from '../limits.js';
 import { didYouMean } from '../suggest.js';
 import type { ReadStep } from './check-step.js';
 import { refuseLater } from './check-step.js';
+import { checkSources } from './check-sources.js';
+import { sayDeadSteps } from './dead-steps.js';
 import { childPath, type ProblemSink } from './problems.js';
+import type { ReadEdge } from './read-edge.js';
 import { optionalList, optionalText, readObject, requireField, requireText, type ObjectReader } from './shape.js';
 
-const EDGE_FIELDS = ['source_ref', 'target_ref', 'type', 'condition'];
-const EDGE_TYPES = ['EDGE_TYPE_SUCCESS', 'EDGE_TYPE_FAILURE', 'EDGE_TYPE_ALWAYS'];
-const LATER_TYPES = new Set(['EDGE_TYPE_TIMEOUT', 'EDGE_TYPE_COMPENSATE']);
-
-/** An edge between two steps that exist. */
-export interface ReadEdge {
-  readonly reader: ObjectReader;
-  readonly source: string;
-  readonly target: string;
-  /** Undefined when missing or unknown. */
-  readonly type: string | undefined;
-  readonly condition: string | undefined;
-}
+const EDGE_FIELDS = ['source_ref', 'target_ref', 'type', 'condition', 'case'];
+const EDGE_TYPES = ['EDGE_TYPE_SUCCESS', 'EDGE_TYPE_FAILURE', 'EDGE_TYPE_ALWAYS', 'EDGE_TYPE_TIMEOUT'];
+const LATER_TYPES = new Set(['EDGE_TYPE_COMPENSATE']);
 
 function readType(reader: ObjectReader): string | undefined {
   const value = requireField(reader, 'type', '"EDGE_TYPE_SUCCESS"');
@@ -49,8 +42,9 @@ function readEdge(reader: ObjectReader, refs: ReadonlySet<string>): ReadEdge | u
   const target = readEnd(reader, 'target_ref', refs);
   const type = readType(reader);
   const condition = optionalText(reader, 'condition');
+  const chosen = optionalText(reader, 'case');
   if (source === undefined || target === undefined) return undefined;
-  if (source !== target) return { reader, source, target, type, condition };
+  if (source !== target) return { reader, source, target, type, condition, case: chosen };
   const remedy = 'Lead it to another step; to try a step again, use its retry.';
   reader.problems.add(reader.path, source, 'leads from a step to itself', remedy);
   return undefined;
@@ -71,7 +65,7 @@ export function readEdges(root: ObjectReader, refs: ReadonlySet<string>): readon
     const reader = readObject(root.problems, childPath(path, index), value);
     const edge = reader === undefined ? undefined : readEdge(reader, refs);
     if (edge === undefined) continue;
-    const key = `${edge.source} ${edge.target} ${edge.type ?? ''}`;
+    const key = `${edge.source} ${edge.target} ${edge.type ?? ''} ${edge.case ?? ''}`;
     const first = seen.get(key);
     if (first === undefined || edge.type === undefined) edges.push(edge);
     else {
@@ -94,43 +88,14 @@ function sayCycles(problems: ProblemSink, graph: Graph, pathOf: (ref: string) =>
   }
 }
 
-/** Steps that no outcome of the steps before them can start. */
-function sayDeadSteps(
-  steps: readonly ReadStep[],
-  edges: readonly ReadEdge[],
-  graph: Graph,
-  problems: ProblemSink,
-): void {
-  const byRef = new Map(steps.map((step) => [step.ref ?? '', step]));
-  const incoming = new Map<string, ReadEdge[]>();
-  for (const edge of edges) incoming.set(edge.target, [...(incoming.get(edge.target) ?? []), edge]);
-  const dead = new Set<string>();
-  const mayFire = ({ source, type }: ReadEdge): boolean => {
-    const step = byRef.get(source);
-    if (dead.has(source)) return false;
-    return type !== 'EDGE_TYPE_FAILURE' || step?.type === undefined || step.type.canFail(step.args);
-  };
-  for (const ref of graph.order) {
-    const own = incoming.get(ref) ?? [];
-    if (own.length === 0 || own.some(mayFire)) continue;
-    dead.add(ref);
-    const remedy =
-      'Add an edge that can fire: a wait of a fixed duration never fails, and a step that never starts fires none.';
-    problems.add(byRef.get(ref)?.reader.path ?? ref, ref, 'cannot be reached: none of its edges can ever fire', remedy);
-  }
-}
-
 /** Orders the steps; says cycles and steps that cannot be reached. */
 export function checkGraph(steps: readonly ReadStep[], edges: readonly ReadEdge[], problems: ProblemSink): Graph {
   const refs = steps.flatMap(({ ref }) => ref ?? []);
   const graph = buildGraph(refs, edges);
   const paths = new Map(steps.map(({ ref, reader }) => [ref, reader.path]));
   sayCycles(problems, graph, (ref) => paths.get(ref) ?? 'steps');
-  sayDeadSteps(
-    steps.filter(({ ref }) => ref !== undefined),
-    edges,
-    graph,
-    problems,
-  );
+  const named = new Map(steps.flatMap((step) => (step.ref === undefined ? [] : [[step.ref, step] as const])));
+  checkSources(named, edges);
+  sayDeadSteps(named, edges, graph, problems);
   return graph;
 }

@@ -15,7 +15,9 @@ import {
   type ObjectReader,
 } from './shape.js';
 
-const RETRY_FIELDS = ['max_attempts', 'initial_interval', 'backoff', 'max_interval', 'jitter', 'non_retryable'];
+const RETRY_FIELDS = ['max_attempts', 'initial_interval', 'backoff', 'max_interval', 'jitter', 'non_retryable'].concat(
+  'total_timeout',
+);
 const MAX_CODE = 128;
 
 /** Checks an optional duration; returns its text when it is fine. */
@@ -54,6 +56,7 @@ export function checkRetry(step: ObjectReader): void {
   optionalNumber(reader, 'jitter', { min: 0, max: 1 });
   const initial = checkDuration(reader, 'initial_interval', 1, DEFINITION_LIMITS.intervalMs);
   const max = checkDuration(reader, 'max_interval', 1, DEFINITION_LIMITS.intervalMs);
+  checkDuration(reader, 'total_timeout', 1, DEFINITION_LIMITS.waitMs);
   const { initialIntervalMs } = retryPlan(initial === undefined ? {} : { initial_interval: initial });
   const maxMs = max === undefined ? undefined : parseDurationMs(max);
   if (maxMs !== undefined && maxMs < initialIntervalMs) {

@@ -1,8 +1,10 @@
 /** Checks one step: its own fields, what its type takes, its args. */
+import type { Join } from '../../machine/plan.js';
 import { DEFINITION_LIMITS } from '../limits.js';
 import { isStepRef, TASK_NAME } from '../names.js';
 import { STEP_TYPES, type StepOption, type StepType } from '../step-types/index.js';
 import { didYouMean } from '../suggest.js';
+import { readJoin } from './check-join.js';
 import { checkDuration, checkRetry } from './check-retry.js';
 import { checkTemplate, type ExpressionChecks } from './expressions.js';
 import { checkFields } from './fields.js';
@@ -19,28 +21,29 @@ import {
   type ObjectReader,
 } from './shape.js';
 
-const OPTIONS: readonly StepOption[] = ['input', 'retry', 'timeout', 'cancel_timeout', 'queue'];
-const STEP_FIELDS = ['ref', 'type', 'title', 'args', ...OPTIONS];
+const OPTIONS: readonly StepOption[] = [
+  ...(['input', 'retry', 'timeout', 'cancel_timeout', 'queue'] as const),
+  ...(['schedule_to_start_timeout', 'heartbeat_timeout'] as const),
+];
+const STEP_FIELDS = ['ref', 'type', 'title', 'args', 'join', ...OPTIONS];
 
 /** Step types of the language that this version does not have. */
 const LATER_TYPES: ReadonlySet<string> = new Set(
-  ['SIGNAL', 'APPROVAL', 'SWITCH', 'SCATTER', 'GATHER', 'SUB_WORKFLOW', 'LOOP', 'CONTINUE_AS_NEW', 'SELECT', 'ROUTE']
-    .concat(['CLAIM', 'HTTP', 'ACTION', 'EMIT', 'FAIL', 'COMPLETE'])
+  ['SIGNAL', 'APPROVAL', 'SCATTER', 'GATHER', 'SUB_WORKFLOW', 'LOOP', 'CONTINUE_AS_NEW', 'SELECT', 'ROUTE']
+    .concat(['CLAIM', 'HTTP', 'ACTION', 'EMIT'])
     .map((name) => `STEP_TYPE_${name}`),
 );
 
 /** Step options of the language that this version does not have. */
-const LATER_OPTIONS: ReadonlySet<string> = new Set(
-  [
-    'schedule_to_start_timeout',
-    'heartbeat_timeout',
-    'priority',
-    'fairness_key',
-    'concurrency',
-    'rate_limit',
-    'cost',
-  ].concat(['idempotency_key', 'join', 'on_failure', 'body']),
-);
+const LATER_OPTIONS: ReadonlySet<string> = new Set([
+  'priority',
+  'fairness_key',
+  'concurrency',
+  'rate_limit',
+  'cost',
+  'idempotency_key',
+  'body',
+]);
 
 /** A step as far as it could be read. */
 export interface ReadStep {
@@ -49,6 +52,7 @@ export interface ReadStep {
   readonly ref: string | undefined;
   readonly type: StepType | undefined;
   readonly args: JsonObject;
+  readonly join: Join;
 }
 
 /** Checks a text for people: one line, not too long. */
@@ -124,7 +128,7 @@ export function readStep(reader: ObjectReader, isTaken: (ref: string) => boolean
       'Make it an object.',
     );
   }
-  return { reader, ref, type, args: isJsonObject(args) ? args : {} };
+  return { reader, ref, type, args: isJsonObject(args) ? args : {}, join: readJoin(reader) };
 }
 
 function refuseOptions({ reader }: ReadStep, type: StepType): void {
@@ -152,6 +156,13 @@ function checkOptions(checks: ExpressionChecks, { reader }: ReadStep, type: Step
   if (type.options.has('timeout')) checkDuration(reader, 'timeout', 1, DEFINITION_LIMITS.intervalMs);
   if (type.options.has('cancel_timeout')) checkDuration(reader, 'cancel_timeout', 0, DEFINITION_LIMITS.cancelTimeoutMs);
   if (type.options.has('queue')) checkQueue(reader);
+  if (type.options.has('schedule_to_start_timeout')) {
+    checkDuration(reader, 'schedule_to_start_timeout', 1, DEFINITION_LIMITS.waitMs);
+  }
+  if (type.options.has('heartbeat_timeout')) {
+    const { heartbeatMinMs, intervalMs } = DEFINITION_LIMITS;
+    checkDuration(reader, 'heartbeat_timeout', heartbeatMinMs, intervalMs);
+  }
 }
 
 /** Checks what computes in a step, once the graph is known. */

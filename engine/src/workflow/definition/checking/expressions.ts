@@ -13,8 +13,10 @@ export interface Reader {
   readonly ref: string;
   /** All steps of the definition. */
   readonly refs: ReadonlySet<string>;
-  /** Whether this step has ended whenever the reader evaluates. */
+  /** Whether edges lead from this step to the reader. */
   readonly isBefore: (ref: string) => boolean;
+  /** Whether this step has ended whenever the reader evaluates; absent: that does not matter, it evaluates once. */
+  readonly isSure?: (ref: string) => boolean;
 }
 
 /** What expressions are checked with. */
@@ -53,6 +55,9 @@ function checkReference(checks: ExpressionChecks, path: string, text: string, re
   } else if (!reader.isBefore(ref)) {
     const remedy = `Lead an edge from ${ref} to ${reader.ref}, directly or through other steps, or read another step.`;
     problems.add(path, text, `${name} is not before this step`, remedy);
+  } else if (reader.isSure?.(ref) === false) {
+    const remedy = `A join on the way begins before ${ref} has ended. Read it in a step, and that step here.`;
+    problems.add(path, text, `${name} may still be under way when this condition is asked`, remedy);
   }
 }
 

@@ -2,7 +2,7 @@
 import { compileTemplate } from '../computing/template.js';
 import type { LiteralField } from '../computing/field-spec.js';
 import { TASK_NAME } from '../names.js';
-import { durationOr, retryPlan, STEP_DEFAULTS } from '../retry.js';
+import { durationOr, durationOrNull, retryPlan, STEP_DEFAULTS } from '../retry.js';
 import type { StepType } from './step-type.js';
 
 const HANDLER: LiteralField = {
@@ -19,7 +19,11 @@ const HANDLER: LiteralField = {
 /** args: handler (default: the step's ref). Receives `input` (default: the run's input). */
 export const CALLBACK: StepType = {
   name: 'STEP_TYPE_CALLBACK',
-  options: new Set(['input', 'retry', 'timeout', 'cancel_timeout', 'queue']),
+  options: new Set([
+    ...(['input', 'retry', 'timeout', 'cancel_timeout', 'queue'] as const),
+    ...(['schedule_to_start_timeout', 'heartbeat_timeout'] as const),
+  ]),
+  makesAttempts: true,
   fieldsOf: () => ({ handler: HANDLER }),
   canFail: () => true,
   compile(step, cel) {
@@ -32,6 +36,8 @@ export const CALLBACK: StepType = {
       retry: retryPlan(step.retry),
       timeoutMs: durationOr(step.timeout, STEP_DEFAULTS.timeoutMs),
       cancelTimeoutMs: durationOr(step.cancel_timeout, STEP_DEFAULTS.cancelTimeoutMs),
+      scheduleToStartTimeoutMs: durationOrNull(step.schedule_to_start_timeout),
+      heartbeatTimeoutMs: durationOrNull(step.heartbeat_timeout),
     };
   },
 };

@@ -1,12 +1,15 @@
 /** The step types of this version, by name. */
 import { CALLBACK } from './callback.js';
+import { COMPLETE } from './complete.js';
 import { DATAFLOW } from './dataflow/dataflow.js';
+import { FAIL } from './fail.js';
 import type { StepType } from './step-type.js';
+import { SWITCH } from './switch.js';
 import { WAIT } from './wait.js';
 
 /** What this version can run. */
 export const STEP_TYPES: ReadonlyMap<string, StepType> = new Map(
-  [CALLBACK, DATAFLOW, WAIT].map((stepType) => [stepType.name, stepType]),
+  [CALLBACK, DATAFLOW, WAIT, SWITCH, FAIL, COMPLETE].map((stepType) => [stepType.name, stepType]),
 );
 
 export type { PlanAction, StepOption, StepType } from './step-type.js';

@@ -10,9 +10,10 @@ import { newMeter } from '../computing/meter.js';
 import type { StepDefinition } from '../definition.js';
 
 /** Fields of a step, beside ref, type, title and args, that only some types take. */
-export type StepOption = 'input' | 'retry' | 'timeout' | 'cancel_timeout' | 'queue';
+export type StepOption =
+  'input' | 'retry' | 'timeout' | 'cancel_timeout' | 'queue' | 'schedule_to_start_timeout' | 'heartbeat_timeout';
 
-type WithoutBase<T> = T extends PlanStep ? Omit<T, 'ref' | 'title' | 'incoming' | 'outgoing'> : never;
+type WithoutBase<T> = T extends PlanStep ? Omit<T, 'ref' | 'title' | 'incoming' | 'outgoing' | 'join'> : never;
 
 /** A step of a plan without its place in the graph. */
 export type PlanAction = WithoutBase<PlanStep>;
@@ -29,6 +30,12 @@ export interface StepType {
   readonly check?: (checks: ExpressionChecks, path: string, args: JsonObject) => void;
   /** Whether a step with these args can end as FAILED. */
   readonly canFail: (args: JsonObject) => boolean;
+  /** Whether it makes attempts, which can fail by a timeout. */
+  readonly makesAttempts?: boolean;
+  /** Names that edges from it may give as their case; absent: it has no cases. */
+  readonly casesOf?: (args: JsonObject) => readonly string[];
+  /** Whether it ends the run, so that no edge can lead on from it. */
+  readonly endsRun?: boolean;
   /** Compiles a validated step. */
   readonly compile: (step: StepDefinition, cel: CelCompiler) => PlanAction;
 }

@@ -40,6 +40,8 @@ export interface RunStarted {
   version: number;
   input: StoredValue | undefined;
   attributes: { [key: string]: string };
+  /** When the run must have ended, microseconds since 1970; 0: no limit. */
+  deadlineUs: bigint;
 }
 
 export interface RunStarted_AttributesEntry {
@@ -51,7 +53,11 @@ export interface StepScheduled {
   path: string;
   attempt: number;
   /** Absent from the second attempt on: the input of the first. */
-  input: ValueSource | undefined;
+  input:
+    | ValueSource
+    | undefined;
+  /** When a worker must have begun, microseconds since 1970; 0: no limit. */
+  startByUs: bigint;
 }
 
 /** Noted when an attempt has run for a second, or at once when its timeout is shorter than two. */
@@ -76,6 +82,8 @@ export interface AttemptFailed {
   attempt: number;
   error: StoredError | undefined;
   retryAtUs: bigint;
+  /** What the attempt reported last of its progress; absent: nothing, and that of an earlier attempt stays. */
+  progress: StoredValue | undefined;
 }
 
 export interface StepFailed {
@@ -115,9 +123,32 @@ export interface CancelRequested {
 export interface RunParked {
   code: string;
   message: string;
+  /** Step whose attempts parked the run; empty when no step did. */
+  step: string;
 }
 
+/** The run goes on: it was parked, paused or both. */
 export interface RunResumed {
+  requestedBy: string;
+}
+
+export interface RunPaused {
+  reason: string;
+  requestedBy: string;
+}
+
+/** The end of the run is decided: open attempts are told to stop, and it closes as `state` once they ended. */
+export interface RunEnding {
+  /** COMPLETED or TIMED_OUT. */
+  state: string;
+  output: ValueSource | undefined;
+  error: StoredError | undefined;
+}
+
+/** The run ends at once; what its attempts still answer is ignored. */
+export interface RunTerminated {
+  reason: string;
+  requestedBy: string;
 }
 
 /** Nothing handles this failure: no more steps start, and the run closes once its open attempts ended. */
@@ -126,7 +157,7 @@ export interface RunFailing {
 }
 
 export interface RunClosed {
-  /** Name of the final state: COMPLETED, FAILED, CANCELLED. */
+  /** Name of the final state: COMPLETED, FAILED, CANCELLED, TIMED_OUT, TERMINATED. */
   state: string;
   output: ValueSource | undefined;
   error: StoredError | undefined;
@@ -149,6 +180,9 @@ export interface Entry {
     | { $case: "runResumed"; value: RunResumed }
     | { $case: "runClosed"; value: RunClosed }
     | { $case: "runFailing"; value: RunFailing }
+    | { $case: "runPaused"; value: RunPaused }
+    | { $case: "runEnding"; value: RunEnding }
+    | { $case: "runTerminated"; value: RunTerminated }
     | undefined;
 }
 
@@ -175,6 +209,14 @@ export interface Snapshot {
   error: StoredError | undefined;
   cancel: CancelRequested | undefined;
   parked: RunParked | undefined;
+  deadlineUs: bigint;
+  /** As in RunEnding; empty: the end is not decided. */
+  ending: string;
+  paused:
+    | RunPaused
+    | undefined;
+  /** Since when the run is parked or paused. */
+  heldSinceUs: bigint;
 }
 
 export interface Snapshot_AttributesEntry {
@@ -192,11 +234,28 @@ export interface SnapshotStep {
   dueAtUs: bigint;
   worker: string;
   lostInARow: number;
+  /** When it came into this state. */
+  sinceUs: bigint;
+  /** When its first attempt was scheduled. */
+  firstAtUs: bigint;
+  progress: StoredValue | undefined;
 }
 
 /** Body of a mailbox row: an input to the run. */
 export interface InboxBody {
-  body: { $case: "cancel"; value: CancelRequested } | { $case: "result"; value: AttemptResult } | undefined;
+  body:
+    | { $case: "cancel"; value: CancelRequested }
+    | { $case: "result"; value: AttemptResult }
+    | { $case: "terminate"; value: RunTerminated }
+    | { $case: "pause"; value: RunPaused }
+    | { $case: "resume"; value: RunResumed }
+    | { $case: "retry"; value: RunRetry }
+    | undefined;
+}
+
+/** Resume a parked run, and try the step that parked it again at once. */
+export interface RunRetry {
+  requestedBy: string;
 }
 
 /** How an attempt ended. */
@@ -498,7 +557,7 @@ export const StoredError: MessageFns<StoredError> = {
 };
 
 function createBaseRunStarted(): RunStarted {
-  return { familySlug: "", version: 0, input: undefined, attributes: {} };
+  return { familySlug: "", version: 0, input: undefined, attributes: {}, deadlineUs: 0n };
 }
 
 export const RunStarted: MessageFns<RunStarted> = {
@@ -515,6 +574,12 @@ export const RunStarted: MessageFns<RunStarted> = {
     globalThis.Object.entries(message.attributes).forEach(([key, value]: [string, string]) => {
       RunStarted_AttributesEntry.encode({ key: key as any, value }, writer.uint32(34).fork()).join();
     });
+    if (message.deadlineUs !== 0n) {
+      if (BigInt.asUintN(64, message.deadlineUs) !== message.deadlineUs) {
+        throw new globalThis.Error("value provided for field message.deadlineUs of type uint64 too large");
+      }
+      writer.uint32(40).uint64(message.deadlineUs);
+    }
     return writer;
   },
 
@@ -566,6 +631,14 @@ export const RunStarted: MessageFns<RunStarted> = {
             }
             continue;
           }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.deadlineUs = reader.uint64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -597,6 +670,9 @@ export const RunStarted: MessageFns<RunStarted> = {
       },
       {},
     );
+    message.deadlineUs = (object.deadlineUs !== undefined && object.deadlineUs !== null)
+      ? BigInt(object.deadlineUs)
+      : 0n;
     return message;
   },
 };
@@ -669,7 +745,7 @@ export const RunStarted_AttributesEntry: MessageFns<RunStarted_AttributesEntry> 
 };
 
 function createBaseStepScheduled(): StepScheduled {
-  return { path: "", attempt: 0, input: undefined };
+  return { path: "", attempt: 0, input: undefined, startByUs: 0n };
 }
 
 export const StepScheduled: MessageFns<StepScheduled> = {
@@ -682,6 +758,12 @@ export const StepScheduled: MessageFns<StepScheduled> = {
     }
     if (message.input !== undefined) {
       ValueSource.encode(message.input, writer.uint32(26).fork()).join();
+    }
+    if (message.startByUs !== 0n) {
+      if (BigInt.asUintN(64, message.startByUs) !== message.startByUs) {
+        throw new globalThis.Error("value provided for field message.startByUs of type uint64 too large");
+      }
+      writer.uint32(32).uint64(message.startByUs);
     }
     return writer;
   },
@@ -723,6 +805,14 @@ export const StepScheduled: MessageFns<StepScheduled> = {
             message.input = ValueSource.decode(reader, reader.uint32());
             continue;
           }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.startByUs = reader.uint64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -745,6 +835,7 @@ export const StepScheduled: MessageFns<StepScheduled> = {
     message.input = (object.input !== undefined && object.input !== null)
       ? ValueSource.fromPartial(object.input)
       : undefined;
+    message.startByUs = (object.startByUs !== undefined && object.startByUs !== null) ? BigInt(object.startByUs) : 0n;
     return message;
   },
 };
@@ -927,7 +1018,7 @@ export const StepCompleted: MessageFns<StepCompleted> = {
 };
 
 function createBaseAttemptFailed(): AttemptFailed {
-  return { path: "", attempt: 0, error: undefined, retryAtUs: 0n };
+  return { path: "", attempt: 0, error: undefined, retryAtUs: 0n, progress: undefined };
 }
 
 export const AttemptFailed: MessageFns<AttemptFailed> = {
@@ -946,6 +1037,9 @@ export const AttemptFailed: MessageFns<AttemptFailed> = {
         throw new globalThis.Error("value provided for field message.retryAtUs of type uint64 too large");
       }
       writer.uint32(32).uint64(message.retryAtUs);
+    }
+    if (message.progress !== undefined) {
+      StoredValue.encode(message.progress, writer.uint32(42).fork()).join();
     }
     return writer;
   },
@@ -995,6 +1089,14 @@ export const AttemptFailed: MessageFns<AttemptFailed> = {
             message.retryAtUs = reader.uint64() as bigint;
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.progress = StoredValue.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1018,6 +1120,9 @@ export const AttemptFailed: MessageFns<AttemptFailed> = {
       ? StoredError.fromPartial(object.error)
       : undefined;
     message.retryAtUs = (object.retryAtUs !== undefined && object.retryAtUs !== null) ? BigInt(object.retryAtUs) : 0n;
+    message.progress = (object.progress !== undefined && object.progress !== null)
+      ? StoredValue.fromPartial(object.progress)
+      : undefined;
     return message;
   },
 };
@@ -1459,7 +1564,7 @@ export const CancelRequested: MessageFns<CancelRequested> = {
 };
 
 function createBaseRunParked(): RunParked {
-  return { code: "", message: "" };
+  return { code: "", message: "", step: "" };
 }
 
 export const RunParked: MessageFns<RunParked> = {
@@ -1469,6 +1574,9 @@ export const RunParked: MessageFns<RunParked> = {
     }
     if (message.message !== "") {
       writer.uint32(18).string(message.message);
+    }
+    if (message.step !== "") {
+      writer.uint32(26).string(message.step);
     }
     return writer;
   },
@@ -1502,6 +1610,14 @@ export const RunParked: MessageFns<RunParked> = {
             message.message = reader.string();
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.step = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1521,16 +1637,20 @@ export const RunParked: MessageFns<RunParked> = {
     const message = createBaseRunParked();
     message.code = object.code ?? "";
     message.message = object.message ?? "";
+    message.step = object.step ?? "";
     return message;
   },
 };
 
 function createBaseRunResumed(): RunResumed {
-  return {};
+  return { requestedBy: "" };
 }
 
 export const RunResumed: MessageFns<RunResumed> = {
-  encode(_: RunResumed, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+  encode(message: RunResumed, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.requestedBy !== "") {
+      writer.uint32(10).string(message.requestedBy);
+    }
     return writer;
   },
 
@@ -1547,6 +1667,14 @@ export const RunResumed: MessageFns<RunResumed> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.requestedBy = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1562,8 +1690,226 @@ export const RunResumed: MessageFns<RunResumed> = {
   create<I extends Exact<DeepPartial<RunResumed>, I>>(base?: I): RunResumed {
     return RunResumed.fromPartial(base ?? ({} as any));
   },
-  fromPartial<I extends Exact<DeepPartial<RunResumed>, I>>(_: I): RunResumed {
+  fromPartial<I extends Exact<DeepPartial<RunResumed>, I>>(object: I): RunResumed {
     const message = createBaseRunResumed();
+    message.requestedBy = object.requestedBy ?? "";
+    return message;
+  },
+};
+
+function createBaseRunPaused(): RunPaused {
+  return { reason: "", requestedBy: "" };
+}
+
+export const RunPaused: MessageFns<RunPaused> = {
+  encode(message: RunPaused, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.reason !== "") {
+      writer.uint32(10).string(message.reason);
+    }
+    if (message.requestedBy !== "") {
+      writer.uint32(18).string(message.requestedBy);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RunPaused {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRunPaused();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.requestedBy = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<RunPaused>, I>>(base?: I): RunPaused {
+    return RunPaused.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<RunPaused>, I>>(object: I): RunPaused {
+    const message = createBaseRunPaused();
+    message.reason = object.reason ?? "";
+    message.requestedBy = object.requestedBy ?? "";
+    return message;
+  },
+};
+
+function createBaseRunEnding(): RunEnding {
+  return { state: "", output: undefined, error: undefined };
+}
+
+export const RunEnding: MessageFns<RunEnding> = {
+  encode(message: RunEnding, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.state !== "") {
+      writer.uint32(10).string(message.state);
+    }
+    if (message.output !== undefined) {
+      ValueSource.encode(message.output, writer.uint32(18).fork()).join();
+    }
+    if (message.error !== undefined) {
+      StoredError.encode(message.error, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RunEnding {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRunEnding();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.state = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.output = ValueSource.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.error = StoredError.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<RunEnding>, I>>(base?: I): RunEnding {
+    return RunEnding.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<RunEnding>, I>>(object: I): RunEnding {
+    const message = createBaseRunEnding();
+    message.state = object.state ?? "";
+    message.output = (object.output !== undefined && object.output !== null)
+      ? ValueSource.fromPartial(object.output)
+      : undefined;
+    message.error = (object.error !== undefined && object.error !== null)
+      ? StoredError.fromPartial(object.error)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseRunTerminated(): RunTerminated {
+  return { reason: "", requestedBy: "" };
+}
+
+export const RunTerminated: MessageFns<RunTerminated> = {
+  encode(message: RunTerminated, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.reason !== "") {
+      writer.uint32(10).string(message.reason);
+    }
+    if (message.requestedBy !== "") {
+      writer.uint32(18).string(message.requestedBy);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RunTerminated {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRunTerminated();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.requestedBy = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<RunTerminated>, I>>(base?: I): RunTerminated {
+    return RunTerminated.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<RunTerminated>, I>>(object: I): RunTerminated {
+    const message = createBaseRunTerminated();
+    message.reason = object.reason ?? "";
+    message.requestedBy = object.requestedBy ?? "";
     return message;
   },
 };
@@ -1760,6 +2106,15 @@ export const Entry: MessageFns<Entry> = {
       case "runFailing":
         RunFailing.encode(message.entry.value, writer.uint32(122).fork()).join();
         break;
+      case "runPaused":
+        RunPaused.encode(message.entry.value, writer.uint32(130).fork()).join();
+        break;
+      case "runEnding":
+        RunEnding.encode(message.entry.value, writer.uint32(138).fork()).join();
+        break;
+      case "runTerminated":
+        RunTerminated.encode(message.entry.value, writer.uint32(146).fork()).join();
+        break;
     }
     return writer;
   },
@@ -1897,6 +2252,30 @@ export const Entry: MessageFns<Entry> = {
             message.entry = { $case: "runFailing", value: RunFailing.decode(reader, reader.uint32()) };
             continue;
           }
+          case 16: {
+            if (tag !== 130) {
+              break;
+            }
+
+            message.entry = { $case: "runPaused", value: RunPaused.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 17: {
+            if (tag !== 138) {
+              break;
+            }
+
+            message.entry = { $case: "runEnding", value: RunEnding.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 18: {
+            if (tag !== 146) {
+              break;
+            }
+
+            message.entry = { $case: "runTerminated", value: RunTerminated.decode(reader, reader.uint32()) };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2005,6 +2384,24 @@ export const Entry: MessageFns<Entry> = {
         }
         break;
       }
+      case "runPaused": {
+        if (object.entry?.value !== undefined && object.entry?.value !== null) {
+          message.entry = { $case: "runPaused", value: RunPaused.fromPartial(object.entry.value) };
+        }
+        break;
+      }
+      case "runEnding": {
+        if (object.entry?.value !== undefined && object.entry?.value !== null) {
+          message.entry = { $case: "runEnding", value: RunEnding.fromPartial(object.entry.value) };
+        }
+        break;
+      }
+      case "runTerminated": {
+        if (object.entry?.value !== undefined && object.entry?.value !== null) {
+          message.entry = { $case: "runTerminated", value: RunTerminated.fromPartial(object.entry.value) };
+        }
+        break;
+      }
     }
     return message;
   },
@@ -2093,6 +2490,10 @@ function createBaseSnapshot(): Snapshot {
     error: undefined,
     cancel: undefined,
     parked: undefined,
+    deadlineUs: 0n,
+    ending: "",
+    paused: undefined,
+    heldSinceUs: 0n,
   };
 }
 
@@ -2148,6 +2549,24 @@ export const Snapshot: MessageFns<Snapshot> = {
     }
     if (message.parked !== undefined) {
       RunParked.encode(message.parked, writer.uint32(114).fork()).join();
+    }
+    if (message.deadlineUs !== 0n) {
+      if (BigInt.asUintN(64, message.deadlineUs) !== message.deadlineUs) {
+        throw new globalThis.Error("value provided for field message.deadlineUs of type uint64 too large");
+      }
+      writer.uint32(120).uint64(message.deadlineUs);
+    }
+    if (message.ending !== "") {
+      writer.uint32(130).string(message.ending);
+    }
+    if (message.paused !== undefined) {
+      RunPaused.encode(message.paused, writer.uint32(138).fork()).join();
+    }
+    if (message.heldSinceUs !== 0n) {
+      if (BigInt.asUintN(64, message.heldSinceUs) !== message.heldSinceUs) {
+        throw new globalThis.Error("value provided for field message.heldSinceUs of type uint64 too large");
+      }
+      writer.uint32(144).uint64(message.heldSinceUs);
     }
     return writer;
   },
@@ -2280,6 +2699,38 @@ export const Snapshot: MessageFns<Snapshot> = {
             message.parked = RunParked.decode(reader, reader.uint32());
             continue;
           }
+          case 15: {
+            if (tag !== 120) {
+              break;
+            }
+
+            message.deadlineUs = reader.uint64() as bigint;
+            continue;
+          }
+          case 16: {
+            if (tag !== 130) {
+              break;
+            }
+
+            message.ending = reader.string();
+            continue;
+          }
+          case 17: {
+            if (tag !== 138) {
+              break;
+            }
+
+            message.paused = RunPaused.decode(reader, reader.uint32());
+            continue;
+          }
+          case 18: {
+            if (tag !== 144) {
+              break;
+            }
+
+            message.heldSinceUs = reader.uint64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2333,6 +2784,16 @@ export const Snapshot: MessageFns<Snapshot> = {
     message.parked = (object.parked !== undefined && object.parked !== null)
       ? RunParked.fromPartial(object.parked)
       : undefined;
+    message.deadlineUs = (object.deadlineUs !== undefined && object.deadlineUs !== null)
+      ? BigInt(object.deadlineUs)
+      : 0n;
+    message.ending = object.ending ?? "";
+    message.paused = (object.paused !== undefined && object.paused !== null)
+      ? RunPaused.fromPartial(object.paused)
+      : undefined;
+    message.heldSinceUs = (object.heldSinceUs !== undefined && object.heldSinceUs !== null)
+      ? BigInt(object.heldSinceUs)
+      : 0n;
     return message;
   },
 };
@@ -2415,6 +2876,9 @@ function createBaseSnapshotStep(): SnapshotStep {
     dueAtUs: 0n,
     worker: "",
     lostInARow: 0,
+    sinceUs: 0n,
+    firstAtUs: 0n,
+    progress: undefined,
   };
 }
 
@@ -2449,6 +2913,21 @@ export const SnapshotStep: MessageFns<SnapshotStep> = {
     }
     if (message.lostInARow !== 0) {
       writer.uint32(72).uint32(message.lostInARow);
+    }
+    if (message.sinceUs !== 0n) {
+      if (BigInt.asUintN(64, message.sinceUs) !== message.sinceUs) {
+        throw new globalThis.Error("value provided for field message.sinceUs of type uint64 too large");
+      }
+      writer.uint32(80).uint64(message.sinceUs);
+    }
+    if (message.firstAtUs !== 0n) {
+      if (BigInt.asUintN(64, message.firstAtUs) !== message.firstAtUs) {
+        throw new globalThis.Error("value provided for field message.firstAtUs of type uint64 too large");
+      }
+      writer.uint32(88).uint64(message.firstAtUs);
+    }
+    if (message.progress !== undefined) {
+      StoredValue.encode(message.progress, writer.uint32(98).fork()).join();
     }
     return writer;
   },
@@ -2538,6 +3017,30 @@ export const SnapshotStep: MessageFns<SnapshotStep> = {
             message.lostInARow = reader.uint32();
             continue;
           }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.sinceUs = reader.uint64() as bigint;
+            continue;
+          }
+          case 11: {
+            if (tag !== 88) {
+              break;
+            }
+
+            message.firstAtUs = reader.uint64() as bigint;
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.progress = StoredValue.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2570,6 +3073,11 @@ export const SnapshotStep: MessageFns<SnapshotStep> = {
     message.dueAtUs = (object.dueAtUs !== undefined && object.dueAtUs !== null) ? BigInt(object.dueAtUs) : 0n;
     message.worker = object.worker ?? "";
     message.lostInARow = object.lostInARow ?? 0;
+    message.sinceUs = (object.sinceUs !== undefined && object.sinceUs !== null) ? BigInt(object.sinceUs) : 0n;
+    message.firstAtUs = (object.firstAtUs !== undefined && object.firstAtUs !== null) ? BigInt(object.firstAtUs) : 0n;
+    message.progress = (object.progress !== undefined && object.progress !== null)
+      ? StoredValue.fromPartial(object.progress)
+      : undefined;
     return message;
   },
 };
@@ -2586,6 +3094,18 @@ export const InboxBody: MessageFns<InboxBody> = {
         break;
       case "result":
         AttemptResult.encode(message.body.value, writer.uint32(18).fork()).join();
+        break;
+      case "terminate":
+        RunTerminated.encode(message.body.value, writer.uint32(26).fork()).join();
+        break;
+      case "pause":
+        RunPaused.encode(message.body.value, writer.uint32(34).fork()).join();
+        break;
+      case "resume":
+        RunResumed.encode(message.body.value, writer.uint32(42).fork()).join();
+        break;
+      case "retry":
+        RunRetry.encode(message.body.value, writer.uint32(50).fork()).join();
         break;
     }
     return writer;
@@ -2620,6 +3140,38 @@ export const InboxBody: MessageFns<InboxBody> = {
             message.body = { $case: "result", value: AttemptResult.decode(reader, reader.uint32()) };
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.body = { $case: "terminate", value: RunTerminated.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.body = { $case: "pause", value: RunPaused.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.body = { $case: "resume", value: RunResumed.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.body = { $case: "retry", value: RunRetry.decode(reader, reader.uint32()) };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2650,7 +3202,86 @@ export const InboxBody: MessageFns<InboxBody> = {
         }
         break;
       }
+      case "terminate": {
+        if (object.body?.value !== undefined && object.body?.value !== null) {
+          message.body = { $case: "terminate", value: RunTerminated.fromPartial(object.body.value) };
+        }
+        break;
+      }
+      case "pause": {
+        if (object.body?.value !== undefined && object.body?.value !== null) {
+          message.body = { $case: "pause", value: RunPaused.fromPartial(object.body.value) };
+        }
+        break;
+      }
+      case "resume": {
+        if (object.body?.value !== undefined && object.body?.value !== null) {
+          message.body = { $case: "resume", value: RunResumed.fromPartial(object.body.value) };
+        }
+        break;
+      }
+      case "retry": {
+        if (object.body?.value !== undefined && object.body?.value !== null) {
+          message.body = { $case: "retry", value: RunRetry.fromPartial(object.body.value) };
+        }
+        break;
+      }
     }
+    return message;
+  },
+};
+
+function createBaseRunRetry(): RunRetry {
+  return { requestedBy: "" };
+}
+
+export const RunRetry: MessageFns<RunRetry> = {
+  encode(message: RunRetry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.requestedBy !== "") {
+      writer.uint32(10).string(message.requestedBy);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RunRetry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRunRetry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.requestedBy = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<RunRetry>, I>>(base?: I): RunRetry {
+    return RunRetry.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<RunRetry>, I>>(object: I): RunRetry {
+    const message = createBaseRunRetry();
+    message.requestedBy = object.requestedBy ?? "";
     return message;
   },
 };

@@ -1,0 +1,91 @@
+/** M9, M10 and totality of the workflow design, each over random plans, inputs and times. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { CANCEL, completed, drive, failed, start, type DrivenRun } from '../testing/drive.js';
+import { check, giveAll, open, play } from '../testing/play.js';
+import { acts } from '../testing/random-inputs.js';
+import { CASES, plans } from '../testing/random-plan.js';
+import { isClosed, wakeAtUs } from './index.js';
+
+/** Workers that answer: every open attempt ends, time passes to the next wake; at most so many rounds. */
+function letWorkersAnswer(run: DrivenRun, rounds: number): void {
+  for (let round = 0; round < rounds && !isClosed(run.state); round += 1) {
+    if (run.state.parked !== null || run.state.paused !== null) run.give({ kind: 'resume' });
+    for (const { path, attempt, status } of open(run.state)) {
+      if (status === 'BACKOFF' || status === 'WAITING') continue;
+      const fails = round * 2 < rounds && (round + attempt) % 3 === 0;
+      run.give(fails ? failed(path, attempt) : completed(path, 1, attempt));
+    }
+    run.nowUs = Math.max(run.nowUs, wakeAtUs(run.state) ?? 0);
+    run.give({ kind: 'wake' });
+  }
+}
+
+describe('M9 a run whose workers answer always ends', () => {
+  it('whatever happened before', () => {
+    check((plan, sequence) => {
+      const run = play(plan, sequence, giveAll);
+      letWorkersAnswer(run, 8 * plan.steps.length);
+      expect(isClosed(run.state)).toBe(true);
+    });
+  });
+});
+
+describe('M10 cancellation reaches every running step', () => {
+  it('nothing begins after the request, and CANCELLED means that all ended', () => {
+    check((plan, sequence) => {
+      const run = play(plan, sequence, giveAll);
+      const toldBefore = new Set(open(run.state).flatMap(({ path, status }) => (status === 'CANCELLING' ? path : [])));
+      const { commands, dispositions } = run.give(CANCEL);
+      for (const { path, status, attempt } of open(run.state)) {
+        expect(status).toBe('CANCELLING');
+        const told = run.facts.some((fact) => fact.kind === 'step_cancelling' && fact.path === path);
+        expect(told).toBe(true);
+        if (dispositions[0] === 'applied' && !toldBefore.has(path)) {
+          expect(commands).toContainEqual({ kind: 'abort', path, attempt, reason: 'cancelled' });
+        }
+      }
+      const asked = run.facts.findIndex(({ kind }) => kind === 'cancel_requested');
+      const later = asked === -1 ? [] : run.facts.slice(asked).map(({ kind }) => kind);
+      for (const kind of ['step_scheduled', 'step_waiting', 'step_skipped', 'attempt_failed'] as const) {
+        expect(later).not.toContain(kind);
+      }
+      if (run.state.status === 'CANCELLED') expect(open(run.state)).toEqual([]);
+    });
+  });
+
+  it('time alone ends it when no worker answers', () => {
+    check((plan, sequence) => {
+      const run = play(plan, sequence, giveAll);
+      const wasClosed = isClosed(run.state);
+      // A cancel ends parking; only a run whose end was decided when it was parked needs the resume.
+      run.give(run.state.cancel === null && run.state.ending === null ? CANCEL : { kind: 'resume' });
+      const { cancel, ending } = run.state;
+      for (let round = 0; round < plan.steps.length && !isClosed(run.state); round += 1) {
+        run.nowUs = Math.max(run.nowUs, wakeAtUs(run.state) ?? 0);
+        run.give({ kind: 'wake' });
+      }
+      expect(isClosed(run.state)).toBe(true);
+      if (!wasClosed) expect(run.state.status).toBe(cancel === null ? ending : 'CANCELLED');
+      const last = Math.max(0, ...[...run.state.steps.values()].map(({ dueAtUs }) => dueAtUs ?? 0));
+      expect(last).toBe(0);
+    });
+  });
+});
+
+describe('totality', () => {
+  it('advance answers every sequence of inputs, many in one tick too', () => {
+    fc.assert(
+      fc.property(plans, acts, fc.integer({ min: 1, max: 7 }), (plan, sequence, size) => {
+        const run = drive(plan);
+        for (let at = 0; at < sequence.length; at += size) {
+          const batch = sequence.slice(at, at + size).map(({ input }) => input(run.state, run.nowUs));
+          run.nowUs += (sequence[at]?.dtMs ?? 0) * 1000;
+          const inputs = at === 0 ? [...batch, start(), ...batch] : batch;
+          expect(run.give(...inputs).dispositions).toHaveLength(inputs.length);
+        }
+      }),
+      CASES,
+    );
+  });
+});

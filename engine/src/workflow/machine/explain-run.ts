@@ -1,0 +1,106 @@
+/** Why a run is not done yet: every open run has exactly one reason (M7). */
+import { isEndDecided } from './draft.js';
+import { explainStep } from './explain-step.js';
+import { isClosed } from './queries.js';
+import { isEnded } from './resolve-edges.js';
+import type { RunState, StepState, StepStatus } from './state.js';
+
+/** What a run waits for. */
+export type ReasonKind =
+  /** It is held for people: resume, retry or cancel it. */
+  | 'parked'
+  /** Somebody paused it. */
+  | 'paused'
+  /** An attempt was told to stop and has not ended. */
+  | 'stopping'
+  /** An attempt waits for a worker. */
+  | 'no_worker'
+  /** An attempt is known to run on a worker. */
+  | 'running'
+  /** The next attempt of a step is due later. */
+  | 'retry_wait'
+  /** A step waits for time. */
+  | 'timer';
+
+/** The one reason. */
+export interface RunReason {
+  readonly kind: ReasonKind;
+  /** Path of the step; empty when the run as a whole is meant. */
+  readonly step: string;
+  /** The attempt that is open, or the last one that was made; 0: none. */
+  readonly attempt: number;
+  readonly worker: string | null;
+  /** Code of what went wrong, if something did. */
+  readonly code: string;
+  /** The reason in words. */
+  readonly message: string;
+  /** Since when it waits for this, microseconds since 1970; null when it is not known. */
+  readonly sinceUs: number | null;
+  /** When time will end it, microseconds since 1970; null: not by itself. */
+  readonly untilUs: number | null;
+  /** Steps that are under way besides. */
+  readonly others: number;
+}
+
+/** Which step says why the run waits: the one that most likely needs somebody first. */
+const ORDER: readonly StepStatus[] = ['SCHEDULED', 'BACKOFF', 'RUNNING', 'WAITING', 'CANCELLING'];
+
+const KINDS: Readonly<Partial<Record<StepStatus, ReasonKind>>> = {
+  SCHEDULED: 'no_worker',
+  BACKOFF: 'retry_wait',
+  RUNNING: 'running',
+  WAITING: 'timer',
+  CANCELLING: 'stopping',
+};
+
+/** How the run will end, when that is decided, as the beginning of a sentence. */
+function ending(state: RunState): string {
+  if (!isEndDecided(state)) return '';
+  if (state.cancel !== null) return 'the run is being cancelled: ';
+  if (state.ending === 'COMPLETED') return 'the run is complete: ';
+  if (state.ending === 'TIMED_OUT') return 'the time of the run is over: ';
+  return `the run is failing with ${state.error?.code ?? 'an error'}: `;
+}
+
+function ofStep(state: RunState, step: StepState, others: number): RunReason {
+  const { path, attempt, worker, sinceUs, status } = step;
+  return {
+    kind: KINDS[status] ?? 'running',
+    step: path,
+    attempt,
+    worker,
+    code: status === 'BACKOFF' ? (step.error?.code ?? '') : '',
+    message: `${ending(state)}step ${path} waits for ${explainStep(state, step)}`,
+    sinceUs: sinceUs === 0 ? null : sinceUs,
+    untilUs: step.dueAtUs ?? state.deadlineUs,
+    others,
+  };
+}
+
+function held(state: RunState, open: number): RunReason | null {
+  const { parked, paused, heldSinceUs: sinceUs } = state;
+  const common = { attempt: 0, worker: null, sinceUs, untilUs: null, others: open };
+  if (parked !== null) {
+    const { code, step } = parked;
+    const attempt = state.steps.get(step)?.attempt ?? 0;
+    const message = `the run is parked for ${code}: ${parked.message}`;
+    return { ...common, kind: 'parked', step, attempt, code, message };
+  }
+  if (paused === null) return null;
+  const why = paused.reason === '' ? '' : `: ${paused.reason}`;
+  const message = `the run was paused by ${paused.requestedBy || 'somebody'}${why}`;
+  return { ...common, kind: 'paused', step: '', code: '', message };
+}
+
+/** The reason an open run waits for; null when it is closed or has not started. */
+export function explainRun(state: RunState): RunReason | null {
+  if (isClosed(state) || state.seq === 0) return null;
+  const open = [...state.steps.values()].filter(({ status }) => !isEnded(status));
+  const reason = held(state, open.length);
+  if (reason !== null) return reason;
+  for (const wanted of ORDER) {
+    const step = open.find(({ status }) => status === wanted);
+    if (step !== undefined) return ofStep(state, step, open.length - 1);
+  }
+  return null;
+}
