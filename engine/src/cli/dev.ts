@@ -35,12 +35,7 @@ export async function runDev(options: DevOptions): Promise<void> {
   }
 }
 
-/** The data folder's own file, from which other commands learn address and key, and the one that was asked for. */
-function readyFiles(dataDir: string, asked: string | undefined): readonly string[] {
-  const own = join(dataDir, READY_FILE);
-  return asked === undefined ? [own] : [own, asked];
-}
-
+/** Serves, and says in the data folder and in the file that was asked for how the engine is reached. */
 async function serveUntilSignal(
   { settings, readyFile, terminal }: DevOptions,
   dataDir: string,
@@ -53,8 +48,9 @@ async function serveUntilSignal(
   const keyFile = join(dataDir, 'api-key');
   const { tenantId, apiKey } = await engine.tenancy.ensureDevelopmentTenant(readKept(keyFile));
   writeKept(keyFile, apiKey);
-  const ready = JSON.stringify({ address: engine.address, api_key: apiKey, tenant: tenantId });
-  for (const file of readyFiles(dataDir, readyFile)) writeKept(file, ready);
+  const ready = { address: engine.address, api_key: apiKey, tenant: tenantId };
+  writeKept(join(dataDir, READY_FILE), JSON.stringify({ ...ready, database_url: url }));
+  if (readyFile !== undefined) writeKept(readyFile, JSON.stringify(ready));
   const readyMs = systemClock().monotonicMs();
   terminal.out(nextSteps({ address: engine.address, apiKey, dataDir, readyMs }));
   await ended;

@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { systemClock } from '../kernel/index.js';
 import type { CliContext } from './context.js';
+import { doctorCommand } from './doctor/command.js';
 import { explain } from './explain.js';
 import { serverCommands } from './server-commands.js';
 import { processTerminal, type Terminal } from './output/terminal.js';
@@ -50,6 +51,7 @@ function program(context: CliContext): Command {
   serverCommands(root, context);
   workflowCommands(root, context);
   runCommands(root, context);
+  doctorCommand(root, context);
   behave(root, context.terminal);
   return root;
 }

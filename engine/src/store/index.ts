@@ -2,4 +2,5 @@
 export * from './batch/index.js';
 export * from './connect/index.js';
 export * from './embedded/index.js';
+export * from './inspect/index.js';
 export * from './migrate/index.js';

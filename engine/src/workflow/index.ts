@@ -27,6 +27,7 @@ export {
   type WorkflowRegistry,
   type WorkflowVersionRecord,
 } from './registry/index.js';
+export * from './store-postgres/inspect/index.js';
 export {
   maintainRuns,
   postgresClusterStore,

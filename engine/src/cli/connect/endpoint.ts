@@ -19,12 +19,17 @@ export interface Endpoint {
 /** Name of the file in which `ductor dev` says how it is reached. */
 export const READY_FILE = 'ready.json';
 
-const READY = z.looseObject({ address: z.string(), api_key: z.string().optional() });
+const READY = z.looseObject({
+  address: z.string(),
+  api_key: z.string().optional(),
+  database_url: z.string().optional(),
+});
 const HOW = 'Start `ductor dev` in this folder, or set DUCTOR_ADDRESS and DUCTOR_API_KEY.';
 
 interface Ready {
   readonly address: string;
   readonly apiKey: string | undefined;
+  readonly databaseUrl: string | undefined;
   readonly file: string;
 }
 
@@ -34,8 +39,8 @@ function readReady(dataDir: string): Ready | null {
   const text = readKept(file);
   if (text === null) return null;
   try {
-    const { address, api_key: apiKey } = READY.parse(JSON.parse(text));
-    return { address, apiKey, file };
+    const { address, api_key: apiKey, database_url: databaseUrl } = READY.parse(JSON.parse(text));
+    return { address, apiKey, databaseUrl, file };
   } catch (cause) {
     throw new DuctorError('invalid_argument', `${file} does not say how the engine is reached`, {
       remedy: 'Delete it and start `ductor dev` again.',
@@ -58,6 +63,24 @@ function parseAddress(text: string): { readonly address: string; readonly isSecu
   return { address: `${match[2] ?? ''}:${port}`, isSecure: match[1] === 'https' };
 }
 
+/** The data folder of `ductor dev`: as given, else DUCTOR_DATA_DIR, else .ductor. */
+function dataFolder(env: Env, dataDir: string | undefined): string {
+  return dataDir ?? nonEmpty(env['DUCTOR_DATA_DIR']) ?? '.ductor';
+}
+
+/**
+ * Connection string of DATABASE_URL, else of the database that a development engine holds; undefined when none is
+ * known. An engine named by DUCTOR_ADDRESS may have another database than the one that happens to be here.
+ */
+export function findDatabase(env: Env, dataDir?: string): string | undefined {
+  const given = nonEmpty(env['DATABASE_URL']);
+  if (given !== undefined) return given;
+  const ready = readReady(dataFolder(env, dataDir));
+  const named = nonEmpty(env['DUCTOR_ADDRESS'])?.split(',')[0];
+  if (ready === null || (named !== undefined && parseAddress(named).address !== ready.address)) return undefined;
+  return ready.databaseUrl;
+}
+
 const nonEmpty = (text: string | undefined): string | undefined => (text === '' ? undefined : text);
 
 /**
@@ -73,7 +96,7 @@ export function findEndpoint(env: Env, dataDir?: string): Endpoint {
   if (given !== undefined && key !== undefined) {
     return { ...parseAddress(given), apiKey: key, source: 'DUCTOR_ADDRESS' };
   }
-  const ready = readReady(dataDir ?? nonEmpty(env['DUCTOR_DATA_DIR']) ?? '.ductor');
+  const ready = readReady(dataFolder(env, dataDir));
   if (ready === null) {
     const missing = given === undefined ? 'no engine is known' : 'DUCTOR_API_KEY is not set';
     throw new DuctorError('invalid_argument', missing, { remedy: HOW });

@@ -1,5 +1,5 @@
 /** `ductor run list`. */
-import { ListRunsResponse, RunState } from '../../gen/ductor/v1/run.js';
+import { ListRunsRequest, ListRunsResponse, RunState } from '../../gen/ductor/v1/run.js';
 import { DuctorError } from '../../kernel/index.js';
 import { type CliContext, type ClientOptions, withEngine } from '../context.js';
 import { messageToJson } from '../output/message-json.js';
@@ -36,10 +36,8 @@ export function listRuns(context: CliContext, options: ListOptions): Promise<voi
     const { terminal, clock } = context;
     const { workflow: familySlug = '', limit, cursor = '' } = options;
     const pagination = { pageSize: limit, cursor, nextCursor: '' };
-    const state = stateOf(options.state);
-    const page = await engine.ask<ListRunsResponse>((...rest) =>
-      engine.runs.listRuns({ pagination, state, familySlug }, ...rest),
-    );
+    const request = ListRunsRequest.fromPartial({ pagination, state: stateOf(options.state), familySlug });
+    const page = await engine.ask<ListRunsResponse>((...rest) => engine.runs.listRuns(request, ...rest));
     if (options.json === true) {
       terminal.out(`${await messageToJson('ListRunsResponse', ListRunsResponse, page)}\n`);
       return;
