@@ -6,13 +6,13 @@
  *   (none) -> out (a worker has it) -> answered (its result waits for the commit) -> (none)
  *   out -> orphan (its worker is gone, the grace is over) -> again | out
  *   again (to be sent a second time: another worker may have it after all) -> out
- *   (none) -> expected (the journal says it runs on a worker that is not here) -> out | (none)
+ *   (none) -> expected (the journal says it runs on a worker that has not named it) -> out | (none)
  * A worker: connected <-> gone since a moment.
  * Invariants:
  * 1. An attempt is with at most one worker.
  * 2. An attempt is `out` only with a worker that is connected, or gone for less than the grace.
- * 3. "lost" is said only of attempts whose worker has been gone for the whole of workerLostAfterMs, or came back
- *    without them.
+ * 3. "lost" is said only of attempts whose worker has been gone, or has not named them, for the whole of
+ *    workerLostAfterMs, or came back without them.
  */
 import type { Clock } from '../../kernel/index.js';
 import type { CoordinatorOptions } from './options.js';
@@ -99,12 +99,15 @@ export class AttemptLedger {
     else this.queueNote(attempt);
   }
 
-  /** The journal says that this attempt runs on this worker: it is out there, or expected until the worker is lost. */
+  /**
+   * The journal says that this attempt runs on this worker, and no inventory has named it: it is expected, also of a
+   * worker that is here, which may have lost it on its way or answer late.
+   */
   noted(workerId: string, ref: AttemptRef): void {
     if (this.#attempts.has(nameOf(ref))) return;
     const attempt = this.#place(workerId, ref);
-    attempt.state = this.isConnected(workerId) ? 'out' : 'expected';
-    if (attempt.state === 'expected') this.#gone(workerId, [attempt]);
+    attempt.state = 'expected';
+    this.#gone(workerId, [attempt]);
   }
 
   /** Queues the attempt for noting, unless it is queued. */
@@ -189,8 +192,16 @@ export class AttemptLedger {
   /** Gives a worker that is not there the grace, then its attempts the time until they count as lost. */
   #gone(workerId: string, attempts: readonly LedgerAttempt[]): void {
     const waits = attempts.map((attempt) => ({ attempt, absence: (attempt.absence += 1) }));
-    const isStillGone = (wait: { readonly attempt: LedgerAttempt; readonly absence: number }): boolean =>
-      wait.attempt.workerId === workerId && wait.attempt.absence === wait.absence && !this.isConnected(workerId);
+    const isStillGone = ({
+      attempt,
+      absence,
+    }: {
+      readonly attempt: LedgerAttempt;
+      readonly absence: number;
+    }): boolean => {
+      const isMissing = attempt.state === 'expected' || !this.isConnected(workerId);
+      return attempt.workerId === workerId && attempt.absence === absence && isMissing;
+    };
     this.#graces.push(() => {
       for (const wait of waits) {
         if (!isStillGone(wait) || wait.attempt.state !== 'out') continue;

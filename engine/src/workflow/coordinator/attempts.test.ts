@@ -146,6 +146,19 @@ describe('after a takeover', () => {
     expect(kit.stored(runs[0]?.runId ?? '')?.steps.get('a')).toMatchObject({ attempt: 2, lostInARow: 1 });
   });
 
+  it('a noted attempt is lost, too, when its worker is here and never names it', async () => {
+    const { kit, node, runs, refs } = await withAttempts(2);
+    await kit.pass(1_200);
+    const heir = kit.node();
+    heir.coordinator.workerConnected(WORKER, refs.slice(1));
+    kit.kill(node);
+    await kit.pass(12_000, 100);
+    expect(kit.stored(runs[0]?.runId ?? '')?.steps.get('a')).toMatchObject({ status: 'RUNNING', attempt: 1 });
+    await kit.pass(8_000, 100);
+    expect(kit.stored(runs[0]?.runId ?? '')?.steps.get('a')).toMatchObject({ attempt: 2, lostInARow: 1 });
+    expect(kit.stored(runs[1]?.runId ?? '')?.steps.get('a')).toMatchObject({ status: 'RUNNING', attempt: 1 });
+  });
+
   it('asks connected workers first, and sends nothing again that they hold', async () => {
     const { kit, node, refs } = await withAttempts(3);
     const heir = kit.node();
