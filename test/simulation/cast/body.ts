@@ -1,8 +1,9 @@
 /** What a step body does: how long it takes and how it ends. */
-import type { AttemptRef, Task } from '../../../engine/src/workflow/coordinator/ports.js';
+import type { AttemptRef } from '../../../engine/src/workflow/coordinator/ports.js';
 import { jsonValue, type AttemptOutcome } from '../../../engine/src/workflow/machine/index.js';
 import { attemptName } from '../checks/names.js';
 import type { Truth } from '../checks/truth.js';
+import type { GivenTask } from './connection.js';
 import type { Sim } from '../core/sim.js';
 import { VENOM } from '../checks/payloads.js';
 
@@ -10,7 +11,7 @@ import { VENOM } from '../checks/payloads.js';
 const BULK = 'x'.repeat(30_000);
 
 /** How long the body takes, microseconds. */
-export function drawBody(sim: Sim, task: Task): number {
+export function drawBody(sim: Sim, task: GivenTask): number {
   const { choices, faults } = sim;
   if (faults.strikes('worker_slow')) return (task.timeoutMs + choices.int(1, 6_000)) * 1000;
   return choices.chance(0.1) ? choices.int(500_000, 4_000_000) : choices.int(500, 200_000);

@@ -22,12 +22,15 @@ export interface EngineEnd {
   closed(stream: Connection): void;
 }
 
+/** What a worker looks at of a task. */
+export type GivenTask = AttemptRef & Pick<Task, 'timeoutMs'>;
+
 /** What a worker hears on its end. */
 export interface WorkerEnd {
   readonly actor: Actor;
   readonly workerId: string;
   readonly slots: number;
-  task(stream: Connection, task: Task): void;
+  task(stream: Connection, task: GivenTask): void;
   abort(order: AbortOrder): void;
   ack(ref: AttemptRef, ack: ResultAck): void;
   inventoryAsked(stream: Connection): void;

@@ -1,10 +1,11 @@
 /** A simulated engine process: the real coordinator on simulated ports. */
-import { DuctorError, uuidV7, type Clock } from '../../../engine/src/kernel/index.js';
-import type { Coordinator, RunChange } from '../../../engine/src/workflow/coordinator/coordinator.js';
+import { DuctorError, uuidV7, type Clock, type Random } from '../../../engine/src/kernel/index.js';
+import type { Coordinator, ResultAck, RunChange } from '../../../engine/src/workflow/coordinator/coordinator.js';
 import { createCoordinator } from '../../../engine/src/workflow/coordinator/create-coordinator.js';
 import type { CoordinatorHooks } from '../../../engine/src/workflow/coordinator/hooks.js';
 import type { CoordinatorOptions } from '../../../engine/src/workflow/coordinator/options.js';
 import type {
+  AttemptRef,
   Bus,
   ClusterStore,
   InboxStore,
@@ -20,8 +21,11 @@ import { Choices } from '../core/choices.js';
 import type { Sim } from '../core/sim.js';
 import type { SimBus } from '../ports/bus.js';
 import { simClock, type SimClock } from '../ports/clock.js';
+import { BridgeInvoker } from '../ports/bridge-invoker.js';
+import type { EngineInvoker } from '../ports/engine-invoker.js';
 import { SimInvoker } from '../ports/invoker.js';
 import { Line } from '../ports/line.js';
+import type { TokenBook } from '../ports/tokens.js';
 import type { Server, Writer } from '../ports/server.js';
 import { simClusterStore, simInboxStore, simPlanSource, simRunStore } from '../ports/stores.js';
 
@@ -62,6 +66,9 @@ export interface EngineWorld extends BugWorld {
   readonly isSkewed: boolean;
   /** Tasks that may wait for workers in an engine. */
   readonly queueLimit: number;
+  /** Engines have the real bridge before their workers. */
+  readonly hasBridge: boolean;
+  readonly tokens: TokenBook;
   readonly bug: PlantedBug | null;
 }
 
@@ -72,7 +79,7 @@ const EXPECTED_ERRORS: ReadonlySet<string> = new Set(['run parked']);
 export class Engine implements Writer {
   readonly actor: Actor;
   readonly nodeIds = new Set<string>();
-  readonly invoker: SimInvoker;
+  readonly invoker: EngineInvoker;
   readonly coordinator: Coordinator;
   readonly clock: SimClock;
   isZombie = false;
@@ -87,7 +94,9 @@ export class Engine implements Writer {
     const { sim, server, answers, orders } = world;
     this.actor = new Actor(name);
     this.clock = simClock(sim, this.actor, world.isSkewed);
-    this.invoker = new SimInvoker(sim, this.actor, world.queueLimit, (ref, ack) => answers.result(ref, ack));
+    const { random } = new Choices(sim.choices.random.uint32());
+    const nodeId = uuidV7(sim.nowUs, random);
+    this.invoker = this.#makeInvoker(nodeId, random);
     const line = new Line(sim, server, this);
     const plain: EnginePorts = {
       clock: this.clock,
@@ -99,16 +108,15 @@ export class Engine implements Writer {
       bus: world.bus.of(this.actor),
     };
     const ports = world.bug?.ports?.(plain, world) ?? plain;
-    const { random } = new Choices(sim.choices.random.uint32());
     const coordinator = createCoordinator({
-      node: { nodeId: uuidV7(sim.nowUs, random), address },
+      node: { nodeId, address },
       random,
       ...ports,
       options: world.options,
       hooks: this.#hooks(),
     });
     this.coordinator = world.bug?.coordinator?.(coordinator, world) ?? coordinator;
-    this.invoker.coordinator = this.coordinator;
+    this.invoker.attach(this.coordinator);
     coordinator.onChange((change) => this.#changed(change));
     sim.scheduler.after(sim.choices.int(0, 50_000), this.actor, 'comes up', () => void coordinator.run());
   }
@@ -133,6 +141,7 @@ export class Engine implements Writer {
   /** SIGTERM. `done` is called when it has stopped. */
   stop(done: () => void): void {
     this.isStopping = true;
+    this.invoker.drain();
     const { sim, truth } = this.world;
     if (truth.open().length > 0) sim.marks.reach('stop_drained');
     void this.#stopped(done);
@@ -141,6 +150,15 @@ export class Engine implements Writer {
   async #stopped(done: () => void): Promise<void> {
     await this.coordinator.stop();
     this.actor.deferred.push(done);
+  }
+
+  #makeInvoker(nodeId: string, random: Random): EngineInvoker {
+    const { actor, clock } = this;
+    const { sim, answers, truth, tokens, queueLimit: limit } = this.world;
+    const answered = (ref: AttemptRef, ack: ResultAck): void => answers.result(ref, ack);
+    if (!this.world.hasBridge) return new SimInvoker(sim, actor, limit, answered);
+    const { tenants, handlers } = truth;
+    return new BridgeInvoker({ actor, nodeId, clock, random, tenants, handlers, tokens, limit, answered });
   }
 
   #changed(change: RunChange): void {

@@ -5,18 +5,18 @@
  * A job: waiting (no slot free) -> running -> done (its result is sent until it is acknowledged) -> (none)
  */
 import type { ResultAck } from '../../../engine/src/workflow/coordinator/coordinator.js';
-import type { AbortOrder, AttemptRef, Task } from '../../../engine/src/workflow/coordinator/ports.js';
+import type { AbortOrder, AttemptRef } from '../../../engine/src/workflow/coordinator/ports.js';
 import type { AttemptOutcome } from '../../../engine/src/workflow/machine/index.js';
 import { attemptName, plainRef, shortRef } from '../checks/names.js';
 import type { Truth } from '../checks/truth.js';
 import { Actor } from '../core/sim-event.js';
 import type { Sim } from '../core/sim.js';
 import { drawBody, drawOutcome, isKiller } from './body.js';
-import { Connection, type EngineEnd, type WorkerEnd } from './connection.js';
+import { Connection, type EngineEnd, type GivenTask, type WorkerEnd } from './connection.js';
 
 interface Job {
   readonly ref: AttemptRef;
-  readonly task: Task;
+  readonly task: GivenTask;
   /** Where it came from. */
   readonly stream: Connection;
   outcome: AttemptOutcome | null;
@@ -83,7 +83,7 @@ export class Worker implements WorkerEnd {
     this.actor.die();
   }
 
-  task(stream: Connection, task: Task): void {
+  task(stream: Connection, task: GivenTask): void {
     const ref = plainRef(task);
     const known = this.#jobs.get(attemptName(ref));
     if (known !== undefined) {

@@ -34,8 +34,15 @@ export class Truth {
    */
   constructor(
     readonly plans: readonly Plan[],
+    readonly tenants: readonly string[],
     readonly isBulky: boolean,
   ) {}
+
+  /** Handlers of all plans. */
+  get handlers(): readonly string[] {
+    const steps = this.plans.flatMap((plan) => plan.steps);
+    return [...new Set(steps.flatMap((step) => (step.type === 'CALLBACK' ? [step.handler] : [])))];
+  }
 
   /** State of a run by its committed rows; undefined when there is no such run. */
   state(run: RunKey): RunState | undefined {

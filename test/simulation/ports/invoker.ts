@@ -5,12 +5,13 @@
  */
 import { shardOf } from '../../../engine/src/kernel/index.js';
 import type { Coordinator, ResultAck } from '../../../engine/src/workflow/coordinator/coordinator.js';
-import type { AbortOrder, AttemptRef, Invoker, RunKey, Task } from '../../../engine/src/workflow/coordinator/ports.js';
+import type { AbortOrder, AttemptRef, RunKey, Task } from '../../../engine/src/workflow/coordinator/ports.js';
 import type { AttemptOutcome } from '../../../engine/src/workflow/machine/index.js';
-import type { Connection, EngineEnd } from '../cast/connection.js';
+import type { Connection } from '../cast/connection.js';
 import { attemptName, plainRef, runName, shortRef } from '../checks/names.js';
 import type { Actor } from '../core/sim-event.js';
 import type { Sim } from '../core/sim.js';
+import type { EngineInvoker } from './engine-invoker.js';
 
 interface OutAttempt {
   readonly ref: AttemptRef;
@@ -21,19 +22,19 @@ interface OutAttempt {
 }
 
 /** What the invoker asks of the coordinator. */
-export type Told = Pick<Coordinator, 'settle' | 'sent' | 'workerConnected' | 'workerGone' | 'recheck'>;
+type Told = Pick<Coordinator, 'settle' | 'sent' | 'workerConnected' | 'workerGone' | 'recheck'>;
 
 /** The invoker. */
-export class SimInvoker implements Invoker, EngineEnd {
+export class SimInvoker implements EngineInvoker {
   readonly #queue = new Map<string, Task>();
   readonly #out = new Map<string, OutAttempt>();
   readonly #streams = new Set<Connection>();
   #isTurnDue = false;
   #turn = 0;
+  #isDraining = false;
   /** Workers of whom a stream ended with attempts on it while another one is open. */
   readonly #mustProve = new Set<string>();
-  /** Told before anything can happen. */
-  coordinator: Told | null = null;
+  #coordinator: Told | null = null;
 
   /** Runs whose tasks found the queue full. */
   readonly #refused = new Map<string, RunKey>();
@@ -49,18 +50,23 @@ export class SimInvoker implements Invoker, EngineEnd {
     readonly answered: (ref: AttemptRef, ack: ResultAck) => void,
   ) {}
 
-  /** Attempts that wait for a worker. */
+  attach(coordinator: Told): void {
+    this.#coordinator = coordinator;
+  }
+
+  drain(): void {
+    this.#isDraining = true;
+  }
+
   get queued(): number {
     return this.#queue.size;
   }
 
-  /** Whether an attempt waits here, or is on its way to a worker. */
   has(ref: AttemptRef): boolean {
     const name = attemptName(ref);
     return this.#queue.has(name) || this.#refused.has(runName(ref)) || this.streams.some(({ out }) => out.has(name));
   }
 
-  /** Streams of workers. */
   get streams(): readonly Connection[] {
     return [...this.#streams];
   }
@@ -88,7 +94,7 @@ export class SimInvoker implements Invoker, EngineEnd {
     if (this.#refused.size === 0 || this.#queue.size > this.limit / 2) return;
     const runs = [...this.#refused.values()];
     this.#refused.clear();
-    this.coordinator?.recheck(runs);
+    this.#coordinator?.recheck(runs);
   }
 
   abort(orders: readonly AbortOrder[]): readonly AttemptRef[] {
@@ -125,7 +131,7 @@ export class SimInvoker implements Invoker, EngineEnd {
   }
 
   result(stream: Connection, ref: AttemptRef, outcome: AttemptOutcome): void {
-    this.coordinator?.settle(ref, outcome, (ack) => {
+    this.#coordinator?.settle(ref, outcome, (ack) => {
       this.#out.delete(attemptName(ref));
       this.answered(ref, ack);
       stream.toWorker(`is told ${ack} of ${shortRef(ref)}`, () => stream.worker.ack(ref, ack));
@@ -148,7 +154,7 @@ export class SimInvoker implements Invoker, EngineEnd {
     }
     const other = this.#streamOf(workerId);
     if (other === undefined) {
-      this.coordinator?.workerGone(workerId);
+      this.#coordinator?.workerGone(workerId);
     } else if (lost > 0) {
       this.#mustProve.add(workerId);
       other.toWorker('is asked for its inventory', () => other.worker.inventoryAsked(other));
@@ -170,8 +176,8 @@ export class SimInvoker implements Invoker, EngineEnd {
       if (out.stream === null) this.sim.marks.reach('inventory_lost');
     }
     for (const ref of holds) this.#holdOne(stream, ref);
-    if (this.#mustProve.delete(workerId)) this.coordinator?.workerGone(workerId);
-    this.coordinator?.workerConnected(workerId, [...named.values()]);
+    if (this.#mustProve.delete(workerId)) this.#coordinator?.workerGone(workerId);
+    this.#coordinator?.workerConnected(workerId, [...named.values()]);
     this.#scheduleTurn();
   }
 
@@ -203,6 +209,7 @@ export class SimInvoker implements Invoker, EngineEnd {
 
   #handOut(): void {
     this.#isTurnDue = false;
+    if (this.#isDraining) return;
     const sent = new Map<string, AttemptRef[]>();
     for (const [name, task] of this.#queue) {
       const stream = this.#nextWithRoom();
@@ -215,7 +222,7 @@ export class SimInvoker implements Invoker, EngineEnd {
       stream.toWorker(`is given ${shortRef(ref)}`, () => stream.worker.task(stream, task));
       sent.set(workerId, [...(sent.get(workerId) ?? []), ref]);
     }
-    for (const [workerId, refs] of sent) this.coordinator?.sent(workerId, refs);
+    for (const [workerId, refs] of sent) this.#coordinator?.sent(workerId, refs);
     this.#relieve();
   }
 

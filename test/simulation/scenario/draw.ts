@@ -7,7 +7,7 @@ import type { Choices } from '../core/choices.js';
 import { VENOM } from '../checks/payloads.js';
 
 /** Tenants of the simulated world. */
-const TENANTS = ['018f0000-0000-7000-8000-000000000001', '018f0000-0000-7000-8000-000000000002'] as const;
+export const TENANTS = ['018f0000-0000-7000-8000-000000000001', '018f0000-0000-7000-8000-000000000002'] as const;
 
 /** A seed's world. */
 export interface Draw {
@@ -22,6 +22,8 @@ export interface Draw {
   readonly isSkewed: boolean;
   /** Tasks that may wait for workers in an engine. */
   readonly queueLimit: number;
+  /** Engines have the real bridge before their workers. */
+  readonly hasBridge: boolean;
   /** Whether step bodies answer with large values, so that snapshots are written. */
   readonly isBulky: boolean;
 }
@@ -37,6 +39,7 @@ export function drawWorld(choices: Choices): Draw {
     safetyUs: choices.int(8, 40) * 1_000_000,
     isSkewed: choices.chance(0.6),
     queueLimit: choices.oneOf(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, 2),
+    hasBridge: choices.chance(0.5),
     isBulky: choices.chance(0.15),
     options: {
       maxBatchRuns: choices.oneOf(1_024, 1_024, 1, 3),

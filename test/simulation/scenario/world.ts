@@ -11,6 +11,8 @@ import { Worker } from '../cast/worker.js';
 import type { Sim } from '../core/sim.js';
 import { SimBus } from '../ports/bus.js';
 import { Server } from '../ports/server.js';
+import { TokenBook } from '../ports/tokens.js';
+import { TENANTS } from './draw.js';
 import type { Plan } from '../../../engine/src/workflow/machine/index.js';
 
 /** How a world is made. */
@@ -20,6 +22,7 @@ export interface WorldOptions {
   readonly isSkewed: boolean;
   readonly isBulky: boolean;
   readonly queueLimit: number;
+  readonly hasBridge: boolean;
   readonly slots: number;
   readonly bug: PlantedBug | null;
 }
@@ -50,7 +53,7 @@ export class World {
   ) {
     this.isSkewed = options.isSkewed;
     this.#slots = options.slots;
-    this.truth = new Truth(options.plans, options.isBulky);
+    this.truth = new Truth(options.plans, TENANTS, options.isBulky);
     this.server = new Server(sim, new JournalCheck(sim, this.truth));
     this.answers = new AnswerCheck(sim, this.truth);
     this.client = new Client(sim, this.truth, this.answers, () => this.engines);
@@ -60,7 +63,7 @@ export class World {
     });
     const orders = new OrderCheck(sim, this.server, this.truth);
     const { truth, server, answers } = this;
-    this.#engineWorld = { sim, server, truth, bus, answers, orders, ...options };
+    this.#engineWorld = { sim, server, truth, bus, answers, orders, tokens: new TokenBook(), ...options };
   }
 
   /** Another engine; at a new address unless one is given. */

@@ -1,0 +1,142 @@
+/**
+ * The real bridge as the invoker of a simulated engine: its queue, its sessions and its books of who has what. Each
+ * stream of a worker carries one session for each tenant.
+ */
+import { Bridge, taskTokens } from '../../../engine/src/bridge/index.js';
+import type { Clock, Random } from '../../../engine/src/kernel/index.js';
+import type { Coordinator, ResultAck } from '../../../engine/src/workflow/coordinator/coordinator.js';
+import type { AbortOrder, AttemptRef, Task } from '../../../engine/src/workflow/coordinator/ports.js';
+import type { AttemptOutcome } from '../../../engine/src/workflow/machine/index.js';
+import type { Connection } from '../cast/connection.js';
+import { attemptName } from '../checks/names.js';
+import type { Actor } from '../core/sim-event.js';
+import { BridgeLink } from './bridge-link.js';
+import type { EngineInvoker } from './engine-invoker.js';
+import { SECRET, type TokenBook } from './tokens.js';
+
+/** What it is made of. */
+export interface BridgeInvokerOptions {
+  readonly actor: Actor;
+  readonly nodeId: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly tenants: readonly string[];
+  readonly handlers: readonly string[];
+  readonly tokens: TokenBook;
+  /** Tasks that may wait. */
+  readonly limit: number;
+  /** Told of each answer to a result. */
+  readonly answered: (ref: AttemptRef, ack: ResultAck) => void;
+}
+
+const BYTES = 64 * 1024 * 1024;
+
+/** The invoker. */
+export class BridgeInvoker implements EngineInvoker {
+  readonly actor: Actor;
+  readonly #bridge: Bridge;
+  readonly #links = new Map<Connection, ReadonlyMap<string, BridgeLink>>();
+  /** Dispatched and not written to a worker yet. */
+  readonly #waiting = new Set<string>();
+
+  constructor(readonly options: BridgeInvokerOptions) {
+    const { actor, nodeId, clock, random, limit } = options;
+    this.actor = actor;
+    const maxTasks = Math.min(limit, 100_000);
+    this.#bridge = new Bridge({
+      nodeId,
+      clock,
+      tokens: taskTokens(SECRET, random),
+      register: () => Promise.resolve({ version: 1, isNew: false }),
+      queueLimits: { maxTasks, maxTasksPerTenant: maxTasks, maxBytes: BYTES },
+    });
+  }
+
+  get queued(): number {
+    return this.#bridge.stats().queuedTasks;
+  }
+
+  get streams(): readonly Connection[] {
+    return [...this.#links.keys()];
+  }
+
+  has(ref: AttemptRef): boolean {
+    return this.#waiting.has(attemptName(ref)) && this.queued > 0;
+  }
+
+  attach(coordinator: Coordinator): void {
+    this.#bridge.attach({
+      settle: (ref, outcome, settled) =>
+        coordinator.settle(ref, outcome, (ack) => {
+          this.options.answered(ref, ack);
+          settled(ack);
+        }),
+      sent: (workerId, refs) => coordinator.sent(workerId, refs),
+      workerConnected: (workerId, holds) => coordinator.workerConnected(workerId, holds),
+      workerGone: (workerId) => coordinator.workerGone(workerId),
+      recheck: (runs) => coordinator.recheck(runs),
+      liveAddresses: () => coordinator.liveAddresses(),
+    });
+  }
+
+  drain(): void {
+    this.#bridge.drain();
+  }
+
+  dispatch(tasks: readonly Task[]): void {
+    for (const task of tasks) this.#waiting.add(attemptName(task));
+    this.#bridge.dispatch(tasks);
+  }
+
+  abort(orders: readonly AbortOrder[]): readonly AttemptRef[] {
+    return this.#bridge.abort(orders);
+  }
+
+  dropShards(shards: readonly number[]): void {
+    this.#bridge.dropShards(shards);
+  }
+
+  inventory(): readonly string[] {
+    return this.#bridge.inventory();
+  }
+
+  hello(stream: Connection, holds: readonly AttemptRef[]): void {
+    const { tenants, handlers, tokens } = this.options;
+    const links = new Map<string, BridgeLink>();
+    this.#links.set(stream, links);
+    try {
+      for (const tenantId of tenants) {
+        const principal = { tenantId, principalId: 'worker', scopes: new Set(['bridge:work'] as const) };
+        const link = new BridgeLink(
+          {
+            ...{ tenantId, stream, tokens, handlers },
+            open: (workStream) => this.#bridge.open(principal, workStream),
+            written: (ref) => this.#waiting.delete(attemptName(ref)),
+          },
+          holds,
+        );
+        links.set(tenantId, link);
+      }
+    } catch {
+      // The engine is stopping: the stream is refused.
+      stream.cut(1_000, 20_000);
+    }
+  }
+
+  inventoryCame(stream: Connection, holds: readonly AttemptRef[]): void {
+    for (const link of this.#links.get(stream)?.values() ?? []) link.inventory(holds);
+  }
+
+  result(stream: Connection, ref: AttemptRef, outcome: AttemptOutcome): void {
+    this.#links.get(stream)?.get(ref.tenantId)?.result(ref, outcome);
+  }
+
+  roomAgain(stream: Connection, ref: AttemptRef): void {
+    this.#links.get(stream)?.get(ref.tenantId)?.credit();
+  }
+
+  closed(stream: Connection): void {
+    for (const link of this.#links.get(stream)?.values() ?? []) link.gone();
+    this.#links.delete(stream);
+  }
+}
