@@ -1,7 +1,7 @@
 /** Starts a process of the bench for one engine. */
 import { Member } from './member.js';
 import type { PeerName } from './peer-names.js';
-import { PARTICIPANT, PROFILE_HOOK } from './places.js';
+import { PARTICIPANT } from './places.js';
 import type { SetUp } from './peer.js';
 
 /** Which process. */
@@ -13,17 +13,12 @@ export interface AppProcess {
   readonly setUp: SetUp;
 }
 
-/** Arguments of node that load the profiler's hook. */
-export function hookArguments({ isProfiled }: SetUp): readonly string[] {
-  return isProfiled === true ? ['--import', PROFILE_HOOK] : [];
-}
-
 /** Starts it; resolves when it has loaded the engine's packages. */
 export async function startApp({ peer, role, env, setUp }: AppProcess): Promise<Member> {
   const member = new Member({
     name: `${peer} ${role}`,
     command: process.execPath,
-    args: [...hookArguments(setUp), PARTICIPANT],
+    args: [PARTICIPANT],
     env: { ...env, ...(setUp.stepLog !== undefined && { BENCH_STEP_LOG: setUp.stepLog }) },
     ipc: true,
   });

@@ -6,10 +6,10 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { hookArguments, startApp } from './app-process.js';
+import { startApp } from './app-process.js';
 import { Member } from './member.js';
 import type { Arena, Peer, SetUp } from './peer.js';
-import { ENGINE_BIN, freePorts } from './places.js';
+import { ENGINE_BIN, PROFILE_HOOK, freePorts } from './places.js';
 import type { BenchServer } from './server.js';
 import { until } from './wait.js';
 
@@ -114,17 +114,18 @@ class DuctorArena implements Arena {
 
   #startEngine(file: string): void {
     const { server, secret } = this.#ground;
+    const isProfiled = this.#setUp.isProfiled === true;
     const engine = new Member({
       name: 'ductor engine',
       command: process.execPath,
-      args: [...hookArguments(this.#setUp), ENGINE_BIN, 'start', '--ready-file', file],
+      args: [...(isProfiled ? ['--import', PROFILE_HOOK] : []), ENGINE_BIN, 'start', '--ready-file', file],
       env: {
         DATABASE_URL: server.url(this.#database),
         DUCTOR_SECRET: secret,
         DUCTOR_PORT: String(this.#port),
         DUCTOR_LOG_LEVEL: 'warn',
       },
-      ipc: this.#setUp.isProfiled === true,
+      ipc: isProfiled,
     });
     this.members.set('engine', engine);
   }

@@ -8,7 +8,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { sleep } from './wait.js';
-import { type Order, type ProfileOrder, reply } from './messages.js';
+import { type Order, reply } from './messages.js';
 
 /** What to start. */
 export interface MemberOptions {
@@ -79,7 +79,7 @@ export class Member {
   }
 
   /** Gives an order; resolves with the answer. Throws what went wrong there, or that it ended. */
-  ask(order: Order | ProfileOrder): Promise<unknown> {
+  ask(order: Order): Promise<unknown> {
     this.#next += 1;
     const id = this.#next;
     return new Promise((resolve, reject) => {

@@ -17,8 +17,19 @@ const loopOrder = z.object({
   n: z.number().optional(),
 });
 
+const profileStart = z.object({ do: z.literal('profile-start') });
+const profileStop = z.object({ do: z.literal('profile-stop'), file: z.string() });
+
+/** What the profiler of a process may be asked for. */
+export const profileOrder = z.discriminatedUnion('do', [profileStart, profileStop]);
+
+/** What the profiler of a process may be asked for. */
+export type ProfileOrder = z.output<typeof profileOrder>;
+
 /** What a process may be asked for. */
 export const order = z.discriminatedUnion('do', [
+  profileStart,
+  profileStop,
   z.object({ do: z.literal('side'), peer: z.enum(PEER_NAMES) }),
   z.object({ do: z.literal('prepare') }),
   z.object({ do: z.literal('work'), slots: z.number() }),
@@ -48,9 +59,6 @@ export const loopResult = z.object({
 
 /** How a closed loop went. */
 export type LoopResult = z.output<typeof loopResult>;
-
-/** An order to the profiler that every process of Ductor can carry (profile-hook.mjs). */
-export type ProfileOrder = { readonly do: 'profile-start' } | { readonly do: 'profile-stop'; readonly file: string };
 
 /** An order on the wire. */
 export const request = z.object({ id: z.number(), order: z.unknown() });

@@ -7,6 +7,7 @@ import { takeLateness } from './bodies.js';
 import { closedLoop } from './closed-loop.js';
 import { type LoopOrder, type Order, order, request } from './messages.js';
 import type { PeerName } from './peer-names.js';
+import { obeyProfileOrder } from './profiler.js';
 import type { Side } from './side.js';
 
 let side: Side | undefined;
@@ -27,6 +28,7 @@ async function obey(asked: Order): Promise<unknown> {
     side = await load(asked.peer);
     return undefined;
   }
+  if (asked.do === 'profile-start' || asked.do === 'profile-stop') return obeyProfileOrder(asked);
   if (side === undefined) throw new Error('the first order must name the side');
   switch (asked.do) {
     case 'prepare':
@@ -48,10 +50,7 @@ async function obey(asked: Order): Promise<unknown> {
 
 process.on('message', (message) => {
   const { id, order: asked } = request.parse(message);
-  const known = order.safeParse(asked);
-  // Orders to the profiler are for its hook.
-  if (!known.success) return;
-  obey(known.data).then(
+  obey(order.parse(asked)).then(
     (value) => process.send?.({ id, value }),
     (error: unknown) => process.send?.({ id, error: inspect(error, { depth: 4 }) }),
   );

@@ -13,7 +13,7 @@ export const ENGINE_BIN = at('../../engine/bin/ductor.js');
 /** The compiled process of the bench. */
 export const PARTICIPANT = at('../dist/participant.js');
 /** Loaded into processes that are profiled. */
-export const PROFILE_HOOK = at('./profile-hook.mjs');
+export const PROFILE_HOOK = at('../dist/profile-hook.js');
 /** Where results are kept. */
 export const RESULTS = at('../results/');
 

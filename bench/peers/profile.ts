@@ -1,4 +1,4 @@
-/** CPU profiles of the processes of an arena: made through profile-hook.mjs, summed up by function and by package. */
+/** CPU profiles of the processes of an arena: summed up by function and by package. */
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { Arena } from './peer.js';
@@ -36,7 +36,8 @@ export interface ProfileSummary {
   readonly parts: readonly SelfTime[];
 }
 
-const IDLE = new Set(['(idle)', '(program)', '(root)']);
+/** Idle time, and `dispatch`: the profiler's own orders. */
+const IDLE = new Set(['(idle)', '(program)', '(root)', 'dispatch']);
 
 /** Does the work while every process of the arena is profiled; files are <prefix>-<role>.cpuprofile. */
 export async function profiled<T>(arena: Arena, prefix: string | undefined, work: () => Promise<T>): Promise<T> {
@@ -66,7 +67,7 @@ export function summarise({ nodes, samples, timeDeltas }: CpuProfile): ProfileSu
     const us = Math.max(0, timeDeltas[index] ?? 0);
     const frame = frames.get(id);
     wallUs += us;
-    if (frame === undefined || IDLE.has(frame.functionName)) return;
+    if (frame === undefined || (frame.url === '' && IDLE.has(frame.functionName))) return;
     busyUs += us;
     add(byFunction, nameOf(frame), us);
     add(byPart, partOf(frame), us);
