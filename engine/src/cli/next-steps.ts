@@ -21,6 +21,10 @@ export function nextSteps({ address, apiKey, dataDir, readyMs }: DevFacts): stri
     curl -s localhost:7500/leads -H 'content-type: application/json' \\
       -d '{"id": "lead-1", "name": "Ada", "state": "CA", "amount": 25000}'
 
+  Or by hand, the API over REST (all of it: http://${address}/docs):
+
+    curl -s http://${address}/api/workflows -H "authorization: Bearer $DUCTOR_API_KEY"
+
   Your own app: npm install @ductor/sdk, then see README.md ("First workflow").
   Ctrl-C stops the engine; what it was doing goes on at the next start.
 

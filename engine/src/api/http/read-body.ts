@@ -17,23 +17,28 @@ function cutShort(cause: unknown): DuctorError {
 }
 
 /** The bytes as they came. Throws message_too_large without reading on, invalid_argument when the peer stops early. */
-async function readRaw(request: IncomingMessage): Promise<Buffer> {
+function readRaw(request: IncomingMessage): Promise<Buffer> {
   const announced = Number(request.headers['content-length'] ?? 0);
-  if (announced > MAX_MESSAGE_BYTES) throw messageTooLarge(announced);
-  const chunks: Buffer[] = [];
-  let length = 0;
-  try {
-    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-      const bytes = Buffer.from(chunk);
-      length += bytes.length;
-      if (length > MAX_MESSAGE_BYTES) throw messageTooLarge(length);
-      chunks.push(bytes);
-    }
-  } catch (error) {
-    throw error instanceof DuctorError ? error : cutShort(error);
-  }
-  const [only] = chunks;
-  return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, length);
+  if (announced > MAX_MESSAGE_BYTES) return Promise.reject(messageTooLarge(announced));
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const done = (settle: () => void): void => {
+      request.off('data', take).off('end', end).off('error', fail).off('close', close);
+      settle();
+    };
+    const take = (chunk: Buffer): void => {
+      length += chunk.length;
+      chunks.push(chunk);
+      if (length <= MAX_MESSAGE_BYTES) return;
+      request.pause();
+      done(() => reject(messageTooLarge(length)));
+    };
+    const end = (): void => done(() => resolve(Buffer.concat(chunks, length)));
+    const fail = (error: unknown): void => done(() => reject(cutShort(error)));
+    const close = (): void => fail(undefined);
+    request.on('data', take).on('end', end).on('error', fail).on('close', close);
+  });
 }
 
 /**

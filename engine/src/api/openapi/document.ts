@@ -46,6 +46,20 @@ function failed(error: DescMessage): Piece {
   };
 }
 
+/** The schemas that others lead to, beginning at these pieces. */
+function reached(schemas: Piece, from: readonly Piece[]): Piece {
+  const found = new Set<string>();
+  const follow = (piece: unknown): void => {
+    for (const [, name = ''] of JSON.stringify(piece).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+      if (found.has(name)) continue;
+      found.add(name);
+      follow(schemas[name]);
+    }
+  };
+  follow(from);
+  return Object.fromEntries(Object.entries(schemas).filter(([name]) => found.has(name)));
+}
+
 /**
  * Builds the document.
  *
@@ -54,6 +68,8 @@ function failed(error: DescMessage): Piece {
 export function openApiDocument(contract: Contract, comments: Comments): Piece {
   const error = contract.registry.getMessage(ERROR) ?? impossible('openapi-error', `the contract has no ${ERROR}`);
   const bound = [...contract.methods.values()].filter(({ bindings }) => bindings.length > 0);
+  const schemas = schemasOf(comments, [error, ...bound.flatMap(({ input, output }) => [input, output])]);
+  const [operations, responses] = [paths(contract, comments), { Failed: failed(error) }];
   return {
     openapi: '3.1.0',
     info: {
@@ -65,10 +81,10 @@ export function openApiDocument(contract: Contract, comments: Comments): Piece {
     servers: [{ url: '/' }],
     security: [{ key: [] }],
     tags: services(contract, comments),
-    paths: paths(contract, comments),
+    paths: operations,
     components: {
-      schemas: schemasOf(comments, [error, ...bound.flatMap(({ input, output }) => [input, output])]),
-      responses: { Failed: failed(error) },
+      schemas: reached(schemas, [operations, responses]),
+      responses,
       securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'An API key of a tenant.' } },
     },
   };

@@ -67,7 +67,7 @@ function methodSection(method: ContractMethod, comments: Comments, base: string)
     ${places}
     <p>gRPC and Connect: <code>${path}</code>${answer}</p>
     ${bindings.length === 0 ? connect : html``}
-    <h4>${input.name}</h4>
+    <h4 id="${input.typeName}">${input.name}</h4>
     ${fieldRows(input, comments)}
     <p>Answers <a href="#${output.typeName}">${output.name}</a>.</p>`;
 }
