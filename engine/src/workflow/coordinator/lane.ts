@@ -270,11 +270,12 @@ export class Lane {
     if (verdict.kind === 'refused') this.#again(park);
   }
 
-  /** A run that is being cancelled only drops the input: parked, it would hold still and nothing could end it. */
+  /** A run that is coming to its end only drops the input: parked, it would hold still and no cancel could end it. */
   #parkTick(tick: Tick, reason: ParkReason): Tick | undefined {
     try {
       const dropped = inputsOf(tick)[0] ?? null;
-      const isEnding = tick.cell.state !== null && tick.cell.state.cancel !== null;
+      const { state } = tick.cell;
+      const isEnding = state !== null && (state.cancel !== null || state.ending !== null);
       if (isEnding) return dropTick(tick.cell, dropped);
       return parkTick(tick.cell, reason, dropped, [], this.#tickEnvironment);
     } catch (error) {
