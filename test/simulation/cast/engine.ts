@@ -91,7 +91,7 @@ export class Engine implements Writer {
     readonly address: string,
     readonly world: EngineWorld,
   ) {
-    const { sim, server, answers, orders } = world;
+    const { sim, server, orders } = world;
     this.actor = new Actor(name);
     this.clock = simClock(sim, this.actor, world.isSkewed);
     const { random } = new Choices(sim.choices.random.uint32());

@@ -302,24 +302,12 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
 
 /** The coordinator with some of its methods replaced. */
 function facade(inner: Coordinator, changed: Partial<Coordinator>): Coordinator {
-  return {
-    run: () => inner.run(),
-    start: (request) => inner.start(request),
-    settle: (ref, outcome, settled) => inner.settle(ref, outcome, settled),
-    sent: (workerId, refs) => inner.sent(workerId, refs),
-    workerConnected: (workerId, holds) => inner.workerConnected(workerId, holds),
-    workerGone: (workerId) => inner.workerGone(workerId),
-    heartbeat: (ref, progress) => inner.heartbeat(ref, progress),
-    cancel: (key, reason, requestedBy) => inner.cancel(key, reason, requestedBy),
-    terminate: (key, reason, requestedBy) => inner.terminate(key, reason, requestedBy),
-    pause: (key, reason, requestedBy) => inner.pause(key, reason, requestedBy),
-    resume: (key, requestedBy) => inner.resume(key, requestedBy),
-    retry: (key, requestedBy) => inner.retry(key, requestedBy),
-    recheck: (runs) => inner.recheck(runs),
-    onChange: (listener) => inner.onChange(listener),
-    ownedShards: () => inner.ownedShards(),
-    liveAddresses: () => inner.liveAddresses(),
-    stop: () => inner.stop(),
-    ...changed,
-  };
+  return new Proxy(inner, {
+    get(target, name) {
+      const replaced: unknown = Reflect.get(changed, name);
+      if (replaced !== undefined) return replaced;
+      const own: unknown = Reflect.get(target, name);
+      return typeof own === 'function' ? own.bind(target) : own;
+    },
+  });
 }
