@@ -111,6 +111,35 @@ describe('ductor workflow', () => {
   });
 });
 
+describe('ductor workflow diff and promote', () => {
+  it('says what the draft would change, and what another version did', async () => {
+    await done('workflow', 'publish', file('d.json', short('5ms', 'moves')));
+    expect(await done('workflow', 'diff', 'moves')).toBe('version 1 and the draft mean the same\n');
+    await done('workflow', 'publish', file('d.json', { ...short('7ms', 'moves'), title: 'Another' }));
+    expect(await done('workflow', 'diff', 'moves', '1', '2')).toBe(
+      'from version 1 to version 2:\n' +
+        '~ steps[pause].args.duration  "5ms" -> "7ms"\n' +
+        '~ steps[again].args.duration  "5ms" -> "7ms"\n' +
+        '~ title  "A short one" -> "Another"\n',
+    );
+    const json: unknown = JSON.parse(await done('workflow', 'diff', 'moves', 'current', '1', '--json'));
+    expect(json).toMatchObject({ from_version: 2, to_version: 1, changes: [{ kind: 'CHANGE_KIND_CHANGED' }, {}, {}] });
+  });
+
+  it('makes an earlier version current', async () => {
+    expect(await done('workflow', 'promote', 'moves', '1')).toBe('moves runs version 1 from now on; it ran 2\n');
+    expect(await done('workflow', 'promote', 'moves', '1')).toBe('moves runs version 1 already\n');
+    expect(await done('workflow', 'list')).toMatch(/^moves\s+1\s+file\s+.*A short one$/m);
+    expect(await done('run', 'trigger', 'moves')).toContain('moves version 1');
+  });
+
+  it('knows no version that was never published', async () => {
+    expect((await ductor(['workflow', 'promote', 'moves', '9'])).err).toContain('moves has no version 9');
+    expect((await ductor(['workflow', 'diff', 'moves', '9'])).err).toContain('moves has no version 9');
+    expect((await ductor(['workflow', 'diff', 'moves', 'draft'])).code).toBe(2);
+  });
+});
+
 describe('ductor run', () => {
   it('starts a run and waits for its end', async () => {
     await done('workflow', 'publish', file('slow.json', short('400ms', 'slow')));

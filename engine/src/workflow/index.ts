@@ -23,6 +23,7 @@ export {
 export {
   createWorkflowRegistry,
   type Published,
+  type WorkflowDiff,
   type WorkflowRecord,
   type WorkflowRegistry,
   type WorkflowVersionRecord,

@@ -40,5 +40,6 @@ export {
 /** The part of the registry that the API talks to. */
 export type WorkflowCatalog = Pick<
   WorkflowRegistry,
-  'create' | 'get' | 'list' | 'updateDraft' | 'validate' | 'publish' | 'versions' | 'currentVersion'
+  | ('create' | 'get' | 'list' | 'updateDraft' | 'validate' | 'publish')
+  | ('promote' | 'diff' | 'versions' | 'currentVersion')
 >;

@@ -34,6 +34,7 @@ import { runLoader } from './runs/run-loader.js';
 import { triggerRun, triggerRuns } from './runs/trigger-runs.js';
 import { watchRun } from './runs/watch-run.js';
 import { ServiceBuilder } from './service.js';
+import { diffWorkflow, promoteWorkflow } from './workflows/compare-service.js';
 import * as workflows from './workflows/workflow-service.js';
 
 /** What the server needs. */
@@ -97,6 +98,8 @@ function buildServices(options: GrpcServerOptions, feed: RunFeed, guard: GuardOp
       .unary(W.updateWorkflow, workflows.updateWorkflow(catalog))
       .unary(W.validateWorkflow, workflows.validateWorkflow(catalog))
       .unary(W.publishWorkflow, workflows.publishWorkflow(catalog))
+      .unary(W.promoteWorkflow, promoteWorkflow(catalog))
+      .unary(W.diffWorkflow, diffWorkflow(catalog))
       .unary(W.listWorkflowVersions, workflows.listWorkflowVersions(catalog)),
     new ServiceBuilder(guard)
       .unary(R.triggerRun, triggerRun(triggers))

@@ -1,8 +1,10 @@
 /** `ductor workflow …`. */
 import type { Command } from 'commander';
-import { clientCommand, type CliContext } from '../context.js';
+import { clientCommand, type CliContext, type ClientOptions } from '../context.js';
 import { wholeNumber } from '../options.js';
+import { diffWorkflow, versionOr } from './diff.js';
 import { type ListOptions, listWorkflows } from './list.js';
+import { promoteWorkflow } from './promote.js';
 import { publishWorkflow, type PublishOptions } from './publish.js';
 import { showWorkflow, type ShowOptions } from './show.js';
 
@@ -40,4 +42,33 @@ export function workflowCommands(root: Command, context: CliContext): void {
     .option('--version <number>', 'this version', wholeNumber(1, MAX_VERSION))
     .option('--draft', 'the draft')
     .action((slug: string, options: ShowOptions) => showWorkflow(context, slug, options));
+  comparingCommands(group, context);
+}
+
+function comparingCommands(group: Command, context: CliContext): void {
+  clientCommand(group, {
+    usage: 'diff',
+    summary: 'say what changes from one version to another, or to the draft',
+    examples: [
+      ['ductor workflow diff hello', 'from the current version to the draft'],
+      ['ductor workflow diff hello 1 2', 'from one version to another'],
+      ['ductor workflow diff hello current 1', 'what going back to version 1 would change'],
+    ],
+  })
+    .argument('<workflow>')
+    .argument('[from]', 'a version, or "current" (default)', versionOr('current'), 0)
+    .argument('[to]', 'a version, or "draft" (default)', versionOr('draft'), 0)
+    .action((slug: string, from: number, to: number, options: ClientOptions) =>
+      diffWorkflow(context, slug, { from, to }, options),
+    );
+  clientCommand(group, {
+    usage: 'promote',
+    summary: 'make a published version the current one; runs go on with the version they were started with',
+    examples: [['ductor workflow promote hello 1', 'later triggers run version 1 again']],
+  })
+    .argument('<workflow>')
+    .argument('<version>', 'a published version', wholeNumber(1, MAX_VERSION))
+    .action((slug: string, version: number, options: ClientOptions) =>
+      promoteWorkflow(context, slug, version, options),
+    );
 }

@@ -1,10 +1,11 @@
 /** The stored workflows of all tenants: drafts, versions, and the plans they become. */
 import type { CelCompiler } from '../../expressions/index.js';
 import { DuctorError, isUuid, type Problem } from '../../kernel/index.js';
-import type { TenantAccess } from '../../store/index.js';
+import type { Queryable, TenantAccess } from '../../store/index.js';
 import type { PlanSource } from '../coordinator/ports.js';
 import { isFamilySlug, validateDefinition, type Definition } from '../definition/index.js';
 import { currentVersions } from './current-versions.js';
+import { compareVersions, promoteVersion, type WorkflowDiff } from './compare.js';
 import { checkDraft } from './draft.js';
 import { createPlanSource, type PlanSourceOptions } from './plan-source.js';
 import { contentOf, findPublished, publishContent, type Content } from './publish.js';
@@ -50,6 +51,19 @@ export interface WorkflowRegistry {
     idOrSlug: string,
     expectedVersion: number,
   ): Promise<WorkflowRecord & { readonly published: Published }>;
+  /**
+   * What changes from a version (0: the current one, or nothing where there is none) to another (0: the draft).
+   * Throws not_found.
+   */
+  diff(tenantId: string, idOrSlug: string, fromVersion: number, toVersion: number): Promise<WorkflowDiff>;
+  /**
+   * Makes a published version the current one: later triggers without a version run it. Nothing changes when it is so
+   * already. Runs go on with the version they were started with.
+   *
+   * @param expectedVersion recordVersion that the caller read; 0: whatever it is
+   * @throws not_found, version_conflict naming the current one
+   */
+  promote(tenantId: string, idOrSlug: string, version: number, expectedVersion: number): Promise<WorkflowRecord>;
   /** Newest first, those before `beforeVersion` (0: from the newest), at most `limit`. Throws not_found. */
   versions(
     tenantId: string,
@@ -119,16 +133,33 @@ function createDrafts(
   };
 }
 
-function createPublishing({ db, cel, newId }: WorkflowRegistryOptions): Pick<WorkflowRegistry, 'publish' | 'register'> {
+/** The workflow, locked. Throws not_found, version_conflict. */
+async function lockExpected(
+  tx: Queryable,
+  tenantId: string,
+  idOrSlug: string,
+  expectedVersion: number,
+): Promise<WorkflowRecord> {
+  const locked = (await lockWorkflow(tx, keyOf(tenantId, idOrSlug))) ?? notFound(idOrSlug);
+  if (expectedVersion === 0 || expectedVersion === locked.recordVersion) return locked;
+  const message = `${locked.familySlug} has record_version ${locked.recordVersion}, not ${expectedVersion}`;
+  throw new DuctorError('version_conflict', message);
+}
+
+function createPublishing({
+  db,
+  cel,
+  newId,
+}: WorkflowRegistryOptions): Pick<WorkflowRegistry, 'publish' | 'promote' | 'register'> {
   return {
+    promote: (tenantId, idOrSlug, version, expectedVersion) =>
+      db.asTenant(tenantId).transaction(async (tx) => {
+        const locked = await lockExpected(tx, tenantId, idOrSlug, expectedVersion);
+        return promoteVersion(tx, tenantId, locked, version);
+      }),
     async publish(tenantId, idOrSlug, expectedVersion) {
-      const key = keyOf(tenantId, idOrSlug);
       return db.asTenant(tenantId).transaction(async (tx) => {
-        const locked = (await lockWorkflow(tx, key)) ?? notFound(idOrSlug);
-        if (expectedVersion !== 0 && expectedVersion !== locked.recordVersion) {
-          const message = `${locked.familySlug} has record_version ${locked.recordVersion}, not ${expectedVersion}`;
-          throw new DuctorError('version_conflict', message);
-        }
+        const locked = await lockExpected(tx, tenantId, idOrSlug, expectedVersion);
         if (locked.draft === null) {
           const remedy = 'Update its draft first; its versions come from workers, which publish by themselves.';
           throw new DuctorError('invalid_definition', `${locked.familySlug} has no draft`, { remedy });
@@ -166,6 +197,10 @@ export function createWorkflowRegistry(options: WorkflowRegistryOptions): Workfl
     async versions(tenantId, idOrSlug, beforeVersion, limit) {
       const { id } = await get(tenantId, idOrSlug);
       return listVersions(db.asTenant(tenantId), tenantId, id, beforeVersion, limit);
+    },
+    async diff(tenantId, idOrSlug, fromVersion, toVersion) {
+      const workflow = await get(tenantId, idOrSlug);
+      return compareVersions(db.asTenant(tenantId), tenantId, workflow, fromVersion, toVersion);
     },
     async currentVersion(tenantId, familySlug) {
       const version = isFamilySlug(familySlug) ? await lookup(tenantId, familySlug) : undefined;

@@ -63,6 +63,12 @@ export const EVERY_METHOD: readonly EveryMethod[] = [
   entry(W.publishWorkflow, 'workflow:write', true, ({ workflowId }) =>
     bytes(workflow.PublishWorkflowRequest.encode({ workflowId, expectedVersion: 0 })),
   ),
+  entry(W.promoteWorkflow, 'workflow:write', true, ({ workflowId }) =>
+    bytes(workflow.PromoteWorkflowRequest.encode({ workflowId, version: 1, expectedVersion: 0 })),
+  ),
+  entry(W.diffWorkflow, 'workflow:read', true, ({ workflowId }) =>
+    bytes(workflow.DiffWorkflowRequest.encode({ workflowId, fromVersion: 0, toVersion: 0 })),
+  ),
   entry(W.listWorkflowVersions, 'workflow:read', true, ({ workflowId }) =>
     bytes(workflow.ListWorkflowVersionsRequest.encode({ workflowId, pagination: undefined })),
   ),

@@ -30,7 +30,8 @@ import { timestampOf } from '../wire/timestamp.js';
 
 const pageEnd = (nextCursor: string): Pagination => ({ pageSize: 0, cursor: '', nextCursor });
 
-function workflowOf(record: WorkflowRecord): Workflow {
+/** A workflow as the contract shows it. */
+export function workflowOf(record: WorkflowRecord): Workflow {
   return {
     id: record.id,
     familySlug: record.familySlug,

@@ -62,6 +62,14 @@ export enum Status {
   UNRECOGNIZED = -1,
 }
 
+export enum ChangeKind {
+  CHANGE_KIND_UNSPECIFIED = 0,
+  CHANGE_KIND_ADDED = 1,
+  CHANGE_KIND_REMOVED = 2,
+  CHANGE_KIND_CHANGED = 3,
+  UNRECOGNIZED = -1,
+}
+
 /** How a failed attempt is tried again. */
 export interface RetryPolicy {
   /** Attempts in all, 1 to 1000. Default 3. */
@@ -266,6 +274,53 @@ export interface PublishWorkflowRequest {
 
 export interface PublishWorkflowResponse {
   data: Workflow | undefined;
+}
+
+export interface PromoteWorkflowRequest {
+  /** Id or slug. */
+  workflowId: string;
+  version: number;
+  /** The record_version the caller read; 0 skips the guard. */
+  expectedVersion: number;
+}
+
+export interface PromoteWorkflowResponse {
+  data: Workflow | undefined;
+}
+
+export interface DiffWorkflowRequest {
+  /** Id or slug. */
+  workflowId: string;
+  /** 0: the current version. */
+  fromVersion: number;
+  /** 0: the draft. */
+  toVersion: number;
+}
+
+/** One field that differs, or a whole step or edge that is new or gone. */
+export interface DefinitionChange {
+  kind: ChangeKind;
+  /** steps[score].retry.max_attempts, edges[fetch -> score, on FAILURE], output. */
+  path: string;
+  /** Absent: it was not there. */
+  before:
+    | any
+    | undefined;
+  /** Absent: it is not there any more. */
+  after: any | undefined;
+}
+
+export interface WorkflowDiff {
+  /** 0: nothing was published yet. */
+  fromVersion: number;
+  /** 0: the draft. */
+  toVersion: number;
+  /** Steps, then edges, then what concerns the whole; empty when both mean the same. */
+  changes: DefinitionChange[];
+}
+
+export interface DiffWorkflowResponse {
+  data: WorkflowDiff | undefined;
 }
 
 export interface ListWorkflowVersionsRequest {
@@ -2112,6 +2167,446 @@ export const PublishWorkflowResponse: MessageFns<PublishWorkflowResponse> = {
   },
 };
 
+function createBasePromoteWorkflowRequest(): PromoteWorkflowRequest {
+  return { workflowId: "", version: 0, expectedVersion: 0 };
+}
+
+export const PromoteWorkflowRequest: MessageFns<PromoteWorkflowRequest> = {
+  encode(message: PromoteWorkflowRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.workflowId !== "") {
+      writer.uint32(10).string(message.workflowId);
+    }
+    if (message.version !== 0) {
+      writer.uint32(16).uint32(message.version);
+    }
+    if (message.expectedVersion !== 0) {
+      writer.uint32(24).uint32(message.expectedVersion);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PromoteWorkflowRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePromoteWorkflowRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.workflowId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.version = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.expectedVersion = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<PromoteWorkflowRequest>, I>>(base?: I): PromoteWorkflowRequest {
+    return PromoteWorkflowRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<PromoteWorkflowRequest>, I>>(object: I): PromoteWorkflowRequest {
+    const message = createBasePromoteWorkflowRequest();
+    message.workflowId = object.workflowId ?? "";
+    message.version = object.version ?? 0;
+    message.expectedVersion = object.expectedVersion ?? 0;
+    return message;
+  },
+};
+
+function createBasePromoteWorkflowResponse(): PromoteWorkflowResponse {
+  return { data: undefined };
+}
+
+export const PromoteWorkflowResponse: MessageFns<PromoteWorkflowResponse> = {
+  encode(message: PromoteWorkflowResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.data !== undefined) {
+      Workflow.encode(message.data, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PromoteWorkflowResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePromoteWorkflowResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.data = Workflow.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<PromoteWorkflowResponse>, I>>(base?: I): PromoteWorkflowResponse {
+    return PromoteWorkflowResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<PromoteWorkflowResponse>, I>>(object: I): PromoteWorkflowResponse {
+    const message = createBasePromoteWorkflowResponse();
+    message.data = (object.data !== undefined && object.data !== null) ? Workflow.fromPartial(object.data) : undefined;
+    return message;
+  },
+};
+
+function createBaseDiffWorkflowRequest(): DiffWorkflowRequest {
+  return { workflowId: "", fromVersion: 0, toVersion: 0 };
+}
+
+export const DiffWorkflowRequest: MessageFns<DiffWorkflowRequest> = {
+  encode(message: DiffWorkflowRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.workflowId !== "") {
+      writer.uint32(10).string(message.workflowId);
+    }
+    if (message.fromVersion !== 0) {
+      writer.uint32(16).uint32(message.fromVersion);
+    }
+    if (message.toVersion !== 0) {
+      writer.uint32(24).uint32(message.toVersion);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DiffWorkflowRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDiffWorkflowRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.workflowId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.fromVersion = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.toVersion = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<DiffWorkflowRequest>, I>>(base?: I): DiffWorkflowRequest {
+    return DiffWorkflowRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<DiffWorkflowRequest>, I>>(object: I): DiffWorkflowRequest {
+    const message = createBaseDiffWorkflowRequest();
+    message.workflowId = object.workflowId ?? "";
+    message.fromVersion = object.fromVersion ?? 0;
+    message.toVersion = object.toVersion ?? 0;
+    return message;
+  },
+};
+
+function createBaseDefinitionChange(): DefinitionChange {
+  return { kind: 0, path: "", before: undefined, after: undefined };
+}
+
+export const DefinitionChange: MessageFns<DefinitionChange> = {
+  encode(message: DefinitionChange, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.kind !== 0) {
+      writer.uint32(8).int32(message.kind);
+    }
+    if (message.path !== "") {
+      writer.uint32(18).string(message.path);
+    }
+    if (message.before !== undefined) {
+      Value.encode(Value.wrap(message.before), writer.uint32(26).fork()).join();
+    }
+    if (message.after !== undefined) {
+      Value.encode(Value.wrap(message.after), writer.uint32(34).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DefinitionChange {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDefinitionChange();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.kind = reader.int32() as any;
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.before = Value.unwrap(Value.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.after = Value.unwrap(Value.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<DefinitionChange>, I>>(base?: I): DefinitionChange {
+    return DefinitionChange.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<DefinitionChange>, I>>(object: I): DefinitionChange {
+    const message = createBaseDefinitionChange();
+    message.kind = object.kind ?? 0;
+    message.path = object.path ?? "";
+    message.before = object.before === undefined ? undefined : object.before;
+    message.after = object.after === undefined ? undefined : object.after;
+    return message;
+  },
+};
+
+function createBaseWorkflowDiff(): WorkflowDiff {
+  return { fromVersion: 0, toVersion: 0, changes: [] };
+}
+
+export const WorkflowDiff: MessageFns<WorkflowDiff> = {
+  encode(message: WorkflowDiff, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.fromVersion !== 0) {
+      writer.uint32(8).uint32(message.fromVersion);
+    }
+    if (message.toVersion !== 0) {
+      writer.uint32(16).uint32(message.toVersion);
+    }
+    for (const v of message.changes) {
+      DefinitionChange.encode(v!, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WorkflowDiff {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWorkflowDiff();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.fromVersion = reader.uint32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.toVersion = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.changes.push(DefinitionChange.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<WorkflowDiff>, I>>(base?: I): WorkflowDiff {
+    return WorkflowDiff.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<WorkflowDiff>, I>>(object: I): WorkflowDiff {
+    const message = createBaseWorkflowDiff();
+    message.fromVersion = object.fromVersion ?? 0;
+    message.toVersion = object.toVersion ?? 0;
+    message.changes = object.changes?.map((e) => DefinitionChange.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseDiffWorkflowResponse(): DiffWorkflowResponse {
+  return { data: undefined };
+}
+
+export const DiffWorkflowResponse: MessageFns<DiffWorkflowResponse> = {
+  encode(message: DiffWorkflowResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.data !== undefined) {
+      WorkflowDiff.encode(message.data, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DiffWorkflowResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDiffWorkflowResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.data = WorkflowDiff.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<DiffWorkflowResponse>, I>>(base?: I): DiffWorkflowResponse {
+    return DiffWorkflowResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<DiffWorkflowResponse>, I>>(object: I): DiffWorkflowResponse {
+    const message = createBaseDiffWorkflowResponse();
+    message.data = (object.data !== undefined && object.data !== null)
+      ? WorkflowDiff.fromPartial(object.data)
+      : undefined;
+    return message;
+  },
+};
+
 function createBaseListWorkflowVersionsRequest(): ListWorkflowVersionsRequest {
   return { workflowId: "", pagination: undefined };
 }
@@ -2322,6 +2817,29 @@ export const WorkflowServiceService = {
       Buffer.from(PublishWorkflowResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): PublishWorkflowResponse => PublishWorkflowResponse.decode(value),
   },
+  /** Makes a published version the current one. Runs go on with the version they were started with. */
+  promoteWorkflow: {
+    path: "/ductor.v1.WorkflowService/PromoteWorkflow" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: PromoteWorkflowRequest): Buffer =>
+      Buffer.from(PromoteWorkflowRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): PromoteWorkflowRequest => PromoteWorkflowRequest.decode(value),
+    responseSerialize: (value: PromoteWorkflowResponse): Buffer =>
+      Buffer.from(PromoteWorkflowResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): PromoteWorkflowResponse => PromoteWorkflowResponse.decode(value),
+  },
+  /** What changes from one version to another, or to the draft, by meaning: the order of steps makes no difference. */
+  diffWorkflow: {
+    path: "/ductor.v1.WorkflowService/DiffWorkflow" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: DiffWorkflowRequest): Buffer => Buffer.from(DiffWorkflowRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): DiffWorkflowRequest => DiffWorkflowRequest.decode(value),
+    responseSerialize: (value: DiffWorkflowResponse): Buffer =>
+      Buffer.from(DiffWorkflowResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): DiffWorkflowResponse => DiffWorkflowResponse.decode(value),
+  },
   /** The published versions of a workflow, newest first. */
   listWorkflowVersions: {
     path: "/ductor.v1.WorkflowService/ListWorkflowVersions" as const,
@@ -2349,6 +2867,10 @@ export interface WorkflowServiceServer extends UntypedServiceImplementation {
   validateWorkflow: handleUnaryCall<ValidateWorkflowRequest, ValidateWorkflowResponse>;
   /** Makes the draft an immutable version. Known content answers its version and moves nothing. */
   publishWorkflow: handleUnaryCall<PublishWorkflowRequest, PublishWorkflowResponse>;
+  /** Makes a published version the current one. Runs go on with the version they were started with. */
+  promoteWorkflow: handleUnaryCall<PromoteWorkflowRequest, PromoteWorkflowResponse>;
+  /** What changes from one version to another, or to the draft, by meaning: the order of steps makes no difference. */
+  diffWorkflow: handleUnaryCall<DiffWorkflowRequest, DiffWorkflowResponse>;
   /** The published versions of a workflow, newest first. */
   listWorkflowVersions: handleUnaryCall<ListWorkflowVersionsRequest, ListWorkflowVersionsResponse>;
 }
@@ -2449,6 +2971,38 @@ export interface WorkflowServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: PublishWorkflowResponse) => void,
+  ): ClientUnaryCall;
+  /** Makes a published version the current one. Runs go on with the version they were started with. */
+  promoteWorkflow(
+    request: PromoteWorkflowRequest,
+    callback: (error: ServiceError | null, response: PromoteWorkflowResponse) => void,
+  ): ClientUnaryCall;
+  promoteWorkflow(
+    request: PromoteWorkflowRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: PromoteWorkflowResponse) => void,
+  ): ClientUnaryCall;
+  promoteWorkflow(
+    request: PromoteWorkflowRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: PromoteWorkflowResponse) => void,
+  ): ClientUnaryCall;
+  /** What changes from one version to another, or to the draft, by meaning: the order of steps makes no difference. */
+  diffWorkflow(
+    request: DiffWorkflowRequest,
+    callback: (error: ServiceError | null, response: DiffWorkflowResponse) => void,
+  ): ClientUnaryCall;
+  diffWorkflow(
+    request: DiffWorkflowRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: DiffWorkflowResponse) => void,
+  ): ClientUnaryCall;
+  diffWorkflow(
+    request: DiffWorkflowRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: DiffWorkflowResponse) => void,
   ): ClientUnaryCall;
   /** The published versions of a workflow, newest first. */
   listWorkflowVersions(
