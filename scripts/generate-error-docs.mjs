@@ -21,9 +21,9 @@ const retired = RETIRED_CODES.length === 0 ? 'None yet.' : RETIRED_CODES.map((co
 
 const page = `# Errors
 
-Every failure that Ductor answers carries one of these codes, the same through gRPC, REST, the SDK and in stored failures. Match on
-the code; messages are for people and change. An answer may carry \`details\` (everything that is wrong, each with its path) and
-a remedy more exact than the one below.
+Every failure that Ductor answers carries one of these codes, the same through gRPC, REST, the SDK and in stored
+failures. Match on the code; messages are for people and change. An answer may carry \`details\` (everything that is
+wrong, each with its path) and a remedy more exact than the one below.
 
 This page is generated from \`engine/src/kernel/errors/catalogue.ts\` by \`node scripts/generate-error-docs.mjs\`.
 

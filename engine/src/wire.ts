@@ -4,7 +4,7 @@
  *   starting (database checked and migrated, door open but refusing) -> serving -> stopping -> stopped
  */
 import { createDoors } from './api/index.js';
-import { Bridge, taskTokens } from './bridge/index.js';
+import { Bridge, type RegisterDefinition, taskTokens } from './bridge/index.js';
 import { postgresBus } from './bus/index.js';
 import type { Settings } from './config.js';
 import { coordinatorHooks } from './coordinator-hooks.js';
@@ -88,7 +88,8 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
   const onError = (err: unknown): void => log.error({ err }, 'a background task failed');
   const tenancy = createTenancy({ db, clock, random, secret, onError });
   const registry = createWorkflowRegistry({ db, cel: createCelCompiler(), newId });
-  const bridge = new Bridge({ nodeId, clock, tokens: taskTokens(secret, random), register: registry.register });
+  const register: RegisterDefinition = (tenantId, definition) => registry.register(tenantId, definition);
+  const bridge = new Bridge({ nodeId, clock, tokens: taskTokens(secret, random), register });
   const bus = postgresBus({
     connect: () => db.connect({ name: 'bus' }),
     clock,

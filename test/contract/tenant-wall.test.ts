@@ -1,4 +1,6 @@
-/** The second wall: statements whose condition on the tenant was lost still show and change nothing of another tenant. */
+/**
+ * The second wall: statements whose condition on the tenant was lost still show and change nothing of another tenant.
+ */
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createCelCompiler } from '../../engine/src/expressions/index.js';
@@ -124,7 +126,7 @@ describe('statements without their condition on the tenant', () => {
     const names = [...stripped].map((name) => name.replace(/_[0-9a-f]{8}$/, ''));
     expect(names).toEqual(
       expect.arrayContaining([
-        'list_runs_000',
+        'list_runs_00000000',
         'load_runs',
         'run_history',
         'closed_among',
