@@ -86,16 +86,18 @@ export class AttemptLedger {
   }
 
   /**
-   * A worker has this attempt now.
+   * A worker has this attempt now. One that was sent before is noted at once: a body that ends its worker's process
+   * within moments would otherwise be sent again for ever, as the same attempt, and take one worker after the other.
    *
    * @param noteNow tell the listener at once instead of after noteAfterMs
    */
   out(workerId: string, ref: AttemptRef, noteNow: boolean): void {
+    const wasSentBefore = this.get(ref)?.state === 'again';
     const attempt = this.#place(workerId, ref);
     if (attempt.state !== 'answered') attempt.state = 'out';
     attempt.startedAtUs = this.clock.nowUs();
     if (!this.isConnected(workerId)) this.#gone(workerId, [attempt]);
-    else if (noteNow) this.listener.note([attempt]);
+    else if (noteNow || wasSentBefore) this.listener.note([attempt]);
     else this.queueNote(attempt);
   }
 

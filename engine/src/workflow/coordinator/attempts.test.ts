@@ -106,6 +106,22 @@ describe('a worker that goes', () => {
     expect([...node.invoker.queued.values()].map((task) => task.attempt)).toEqual([2, 2]);
   });
 
+  it('is not followed by others for ever when a body ends its worker within moments', async () => {
+    const { kit, node, runs, refs } = await withAttempts(1);
+    const runId = runs[0]?.runId ?? '';
+    let taken = refs.length;
+    for (let worker = 2; worker < 40 && kit.stored(runId)?.status !== 'PARKED'; worker += 1) {
+      await kit.pass(20, 20);
+      node.invoker.lose(`worker-${worker - 1}`);
+      node.coordinator.workerGone(`worker-${worker - 1}`);
+      await kit.pass(18_000, 200);
+      node.coordinator.workerConnected(`worker-${worker}`, []);
+      taken += kit.take(node, `worker-${worker}`).length;
+    }
+    expect(kit.stored(runId)?.parked?.code).toBe('worker_lost');
+    expect(taken).toBe(6);
+  });
+
   it('loses nothing when it comes back in time with noted attempts', async () => {
     const { kit, node, runs, refs } = await withAttempts(2);
     await kit.pass(1_200);
