@@ -1,8 +1,7 @@
 /**
  * Calls a second through each door of one node, and what each costs it in processor time: gRPC, REST, Connect with JSON
  * and with protobuf. The node is a process of its own on the PostgreSQL of DUCTOR_TEST_DATABASE_URL (default: an
- * embedded
- * one). 64 calls are in flight; medians of five rounds, in which the doors take turns.
+ * embedded one). 64 calls are in flight; medians of five rounds, in which the doors take turns.
  *
  * ListWorkflowVersions reads a row or two; ValidateWorkflow of a definition never leaves the process, and so shows what
  * the doors cost.

@@ -11,6 +11,7 @@ import { createConnectDoor } from './connect/connect-door.js';
 import { readContract } from './contract/contract.js';
 import { createGrpcServer, type GrpcServerOptions } from './grpc/index.js';
 import { HTTP_LIMITS, type HttpLimits } from './http/limits.js';
+import { OpenStreams } from './http/open-streams.js';
 import type { MetricsAccess } from './http/pages/metrics-access.js';
 import { createPages, type PagesOptions } from './http/pages/pages.js';
 import { createPort } from './port/port.js';
@@ -44,8 +45,9 @@ export function createDoors(options: DoorsOptions): Doors {
   const contract = readContract(Buffer.from(FILE_DESCRIPTOR_SET_BASE64, 'base64'));
   const report = (caught: unknown): DuctorError => grpc.report(caught, 'http');
   const { methods } = grpc;
-  const rest = createRestDoor({ contract, methods, report, clock, keepAliveMs: limits.keepAliveMs });
-  const connect = createConnectDoor({ contract, methods, clock });
+  const streams = new OpenStreams();
+  const rest = createRestDoor({ contract, methods, report, clock, streams, keepAliveMs: limits.keepAliveMs });
+  const connect = createConnectDoor({ contract, methods, clock, streams });
   const isReady = (): boolean => grpc.isServing();
   const pages = createPages({ contract, comments: COMMENTS, isReady, metrics, metricsAccess, report });
   const port = createPort({
@@ -67,6 +69,7 @@ export function createDoors(options: DoorsOptions): Doors {
       port.drain();
     },
     async close() {
+      streams.endAll();
       await Promise.all([grpc.close(), port.close()]);
     },
   };

@@ -153,6 +153,36 @@ describe('streams', () => {
     expect(performance.now() - startMs).toBeLessThan(6_000);
   });
 
+  it('are ended by a node that stops, and tell that another one may be asked', async () => {
+    const other = await startTestNode(database.db);
+    const id = await triggered('long');
+    const asked = { path: `/api/runs/${id}:watch`, headers: bearer(key) };
+    const framed = { ...bearer(key), 'content-type': 'application/connect+json' };
+    const body = envelope(0, Buffer.from(JSON.stringify({ run_id: id })));
+    const path = '/ductor.v1.RunService/WatchRun';
+    const watching = [
+      httpCall(other.address, asked),
+      httpCall(other.address, { method: 'POST', path, headers: framed, body }),
+    ];
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const startMs = performance.now();
+    await other.server.close();
+    for (const answer of await Promise.all(watching)) expect(answer.body.toString()).toContain('"node_starting"');
+    expect(performance.now() - startMs).toBeLessThan(2_000);
+    await other.stop();
+  });
+
+  it('show signs of life when there is nothing to say', async () => {
+    const other = await startTestNode(database.db, { limits: { keepAliveMs: 50 } });
+    const id = await triggered('long');
+    const watching = httpCall(other.address, { path: `/api/runs/${id}:watch`, headers: bearer(key) });
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    await other.stop();
+    const lines = (await watching).body.toString().split('\n');
+    expect(lines.filter((line) => line === '').length).toBeGreaterThan(3);
+    expect(lines.filter((line) => line !== '').every((line) => line.startsWith('{'))).toBe(true);
+  });
+
   it('both ways are told to go to gRPC', async () => {
     for (const type of ['application/connect+json', 'application/grpc-web']) {
       const { status, body } = await post('/ductor.v1.RunService/AwaitRuns', envelope(0, Buffer.alloc(0)), {

@@ -7,6 +7,7 @@ import { DuctorError, type Clock } from '../../kernel/index.js';
 import type { Contract } from '../contract/contract.js';
 import type { GuardedMethod } from '../grpc/guarded-method.js';
 import { mediaType, targetOf } from '../http/headers.js';
+import type { OpenStreams } from '../http/open-streams.js';
 import { respondError } from '../http/respond.js';
 import { CONTENT_TYPES, protocols, type Protocol } from './protocol.js';
 import { answerFramed, respondFramedError } from './stream.js';
@@ -17,6 +18,7 @@ export interface ConnectDoorOptions {
   readonly contract: Contract;
   readonly methods: ReadonlyMap<string, GuardedMethod>;
   readonly clock: Clock;
+  readonly streams: OpenStreams;
 }
 
 /** The door: false when the path is not one of its. */
@@ -71,7 +73,7 @@ function respondIn(protocol: Protocol, response: ServerResponse, error: DuctorEr
 }
 
 function answer(
-  { contract, methods, clock }: ConnectDoorOptions,
+  { contract, methods, clock, streams }: ConnectDoorOptions,
   path: string,
   protocol: Protocol,
   response: ServerResponse,
@@ -83,7 +85,8 @@ function answer(
   if (method === undefined || served === undefined) return respondIn(protocol, response, unknownMethod(path));
   if (served.kind === 'bidi') return respondIn(protocol, response, onlyGrpc(path));
   if (version !== undefined && version !== VERSION) return respondIn(protocol, response, wrongVersion(version));
-  if (protocol.name !== 'connect-unary') return answerFramed({ protocol, method, served, clock }, request, response);
+  if (protocol.name !== 'connect-unary')
+    return answerFramed({ protocol, method, served, clock, streams }, request, response);
   if (served.kind === 'stream') return respondConnectError(response, unsupported(protocol.contentType));
   void answerUnary({ ...protocol, method, served, clock }, request, response);
 }

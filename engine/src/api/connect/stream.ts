@@ -9,6 +9,7 @@ import type { AnswerEvents } from '../grpc/call.js';
 import type { ByteAnswers, GuardedStream, GuardedUnary, ReadRequest } from '../grpc/guarded-method.js';
 import type { CallMetadata } from '../grpc/guard.js';
 import { callMetadata } from '../http/headers.js';
+import type { OpenStreams } from '../http/open-streams.js';
 import { readBody } from '../http/read-body.js';
 import { beginStream, respond } from '../http/respond.js';
 import { singleMessage } from './envelope.js';
@@ -22,6 +23,7 @@ export interface FramedCall {
   readonly method: ContractMethod;
   readonly served: GuardedUnary | GuardedStream;
   readonly clock: Clock;
+  readonly streams: OpenStreams;
 }
 
 /** Opens a method; one that is answered once becomes a stream of one. */
@@ -84,11 +86,14 @@ function answersOn(call: FramedCall, frames: Framing, response: ServerResponse, 
 
 /** Answers a call. */
 export function answerFramed(call: FramedCall, request: IncomingMessage, response: ServerResponse): void {
-  const { served, clock, protocol } = call;
+  const { served, clock, protocol, streams } = call;
   let events: AnswerEvents | undefined;
   const gone = (): void => events?.gone();
   let cancel = (): void => undefined;
   const answers = answersOn(call, framing(protocol), response, () => cancel());
+  const forget = streams.add((caught) => answers.end(caught));
+  // These protocols have no sign of life: a stream may be silent as long as the system finds the peer there.
+  request.socket.setTimeout(0);
   try {
     const timer = deadline(clock, timeoutOf(request), (error) => {
       answers.end(error);
@@ -102,6 +107,7 @@ export function answerFramed(call: FramedCall, request: IncomingMessage, respons
   response.on('drain', () => events?.drained());
   response.on('close', () => {
     cancel();
+    forget();
     gone();
   });
 }

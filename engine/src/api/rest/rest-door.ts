@@ -4,6 +4,7 @@ import { DuctorError, type Clock } from '../../kernel/index.js';
 import type { Contract, HttpVerb } from '../contract/contract.js';
 import type { GuardedMethod, GuardedUnary } from '../grpc/guarded-method.js';
 import { callMetadata, mediaType, targetOf } from '../http/headers.js';
+import type { OpenStreams } from '../http/open-streams.js';
 import { readBody } from '../http/read-body.js';
 import { JSON_TYPE, respond, respondError } from '../http/respond.js';
 import { decodeMessage } from '../json/codec.js';
@@ -22,6 +23,7 @@ export interface RestDoorOptions {
   readonly clock: Clock;
   /** See HttpLimits.keepAliveMs. */
   readonly keepAliveMs: number;
+  readonly streams: OpenStreams;
 }
 
 /** The door: false when the path is not one of its. */
