@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { migrate, openDatabase, type TenantAccess } from '../engine/src/store/index.js';
+import { migrate, openDatabase, prepared, type TenantAccess } from '../engine/src/store/index.js';
 import { postgresRunReader } from '../engine/src/workflow/index.js';
 
 const SERVER = process.argv[2] ?? 'postgresql://postgres@127.0.0.1:5432/postgres';
@@ -12,11 +12,16 @@ const NAME = `bench_tenant_wall_${process.pid}`;
 const RUNS = 20_000;
 const ROUNDS = 7;
 const CALLS = 1_000;
+const TRIP = prepared('bench_round_trip', 'select 1');
 
 const withServer = async (statement: string): Promise<void> => {
   const client = new pg.Client({ connectionString: SERVER });
   await client.connect();
-  await client.query(statement).finally(() => client.end());
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
 };
 
 async function fill(url: string, tenantId: string): Promise<readonly string[]> {
@@ -73,6 +78,9 @@ async function main(): Promise<void> {
     ['callers', db],
   ];
   for (const atOnce of [1, 16]) {
+    const trips: [number, number][] = [];
+    for (let round = 0; round < ROUNDS; round += 1) trips.push(await measure(() => db.query(TRIP), atOnce));
+    console.log(`${atOnce} at once  a round trip p50 ${median(trips.map(([us]) => us)).toFixed(0)} us`);
     for (const what of ['get', 'list 50']) {
       const found = new Map<string, [number, number][]>(readers.map(([name]) => [name, []]));
       for (let round = 0; round <= ROUNDS; round += 1) {
@@ -99,4 +107,8 @@ async function main(): Promise<void> {
 }
 
 await withServer(`create database ${NAME}`);
-await main().finally(() => withServer(`drop database ${NAME} with (force)`));
+try {
+  await main();
+} finally {
+  await withServer(`drop database ${NAME} with (force)`);
+}

@@ -49,13 +49,21 @@ bridge.attach({
   sent: () => undefined,
   workerConnected: () => bridge.dispatch(Array.from({ length: IN_FLIGHT }, nextTask)),
   workerGone: () => undefined,
-    recheck: () => undefined,
+  recheck: () => undefined,
   liveAddresses: () => [],
 });
 
-const principal = { tenantId: tenantId(1), principalId: 'bench', scopes: new Set(['bridge:work'] as const) };
+const principal = {
+  tenantId: tenantId(1),
+  principalId: 'bench',
+  name: 'bench',
+  scopes: new Set(['bridge:work'] as const),
+};
 const services = new ServiceBuilder({
-  tenancy: { authenticate: () => principal },
+  tenancy: {
+    authenticate: () => principal,
+    trail: { note: () => undefined, flush: () => Promise.resolve(), dropped: () => 0 },
+  },
   clock,
   report: (caught) => DuctorError.from(caught),
 }).bidi(BridgeServiceService.work, work(bridge));

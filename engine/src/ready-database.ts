@@ -1,6 +1,4 @@
-/**
- * Makes a database ready for a node: checked, migrated, its sessions for callers behind the wall where there is one.
- */
+/** Makes a database ready for a node: checked, migrated, its sessions for callers behind the wall if there is one. */
 import { checkServer, checkTenantWall, type Database, migrate, openDatabase } from './store/index.js';
 import type { Log } from './telemetry/index.js';
 

@@ -88,7 +88,7 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
   const onError = (err: unknown): void => log.error({ err }, 'a background task failed');
   const tenancy = createTenancy({ db, clock, random, secret, onError });
   const registry = createWorkflowRegistry({ db, cel: createCelCompiler(), newId });
-  const register: RegisterDefinition = (tenantId, definition) => registry.register(tenantId, definition);
+  const register: typeof registry.register = (...definition) => registry.register(...definition);
   const bridge = new Bridge({ nodeId, clock, tokens: taskTokens(secret, random), register });
   const bus = postgresBus({
     connect: () => db.connect({ name: 'bus' }),
@@ -130,6 +130,7 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
       await coordinator.stop();
       bridge.close();
       await doors.close();
+      await tenancy.trail.flush();
       await Promise.all([runs.close(), cluster.close(), bus.close()]);
       await db.close();
     },

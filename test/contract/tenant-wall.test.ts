@@ -1,6 +1,4 @@
-/**
- * The second wall: statements whose condition on the tenant was lost still show and change nothing of another tenant.
- */
+/** The second wall: statements that lost their condition on the tenant show and change nothing of another tenant. */
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createCelCompiler } from '../../engine/src/expressions/index.js';

@@ -151,7 +151,7 @@ export class Bridge implements Invoker {
     return {
       clock,
       isGenuine: (ref, token) => tokens.isGenuine(ref, token),
-      register: ({ principal }, hello) => registerAll(register, principal.tenantId, hello.workflows),
+      register: ({ principal }, hello) => registerAll(register, principal, hello.workflows),
       joined: (session, hello, registrations) => this.#joined(session, hello, registrations),
       settle: (ref, outcome, settled) =>
         this.#knownCoordinator().settle(ref, outcome, (ack) => {

@@ -1,4 +1,5 @@
 /** What the bridge needs from the rooms below it, and the types it shares with them. */
+import type { Deed } from '../tenancy/index.js';
 import type { Coordinator, Definition } from '../workflow/index.js';
 
 export {
@@ -35,4 +36,4 @@ export interface Registered {
  * Publishes a worker's definition unless its content is known. Throws invalid_definition (with details) and whatever
  * the database may.
  */
-export type RegisterDefinition = (tenantId: string, definition: Definition) => Promise<Registered>;
+export type RegisterDefinition = (tenantId: string, definition: Definition, by: Deed) => Promise<Registered>;

@@ -57,7 +57,8 @@ function keyOf(authorization: string | undefined): string {
 
 function principalOf(row: KeyRow): Principal {
   // A scope of a newer engine means nothing here; it gives no right.
-  return { tenantId: row.tenant_id, principalId: row.key_id, scopes: new Set(row.scopes.filter(isScope)) };
+  const scopes = new Set(row.scopes.filter(isScope));
+  return { tenantId: row.tenant_id, principalId: row.key_id, name: row.name, scopes };
 }
 
 /** Parts of an authenticator. */

@@ -4,16 +4,41 @@
  */
 
 /** What a key may be allowed to do. */
-export type Scope = 'workflow:read' | 'workflow:write' | 'run:read' | 'run:write' | 'bridge:work';
+export type Scope =
+  | 'audit:read'
+  | 'bridge:work'
+  | 'key:read'
+  | 'key:write'
+  | 'run:read'
+  | 'run:write'
+  | 'tenant:admin'
+  | 'workflow:read'
+  | 'workflow:write';
+
+/** What makes a key an operator's: the one scope that reaches beyond its own tenant, to make and list tenants. */
+export const OPERATOR_SCOPE = 'tenant:admin';
+
+/** Scopes within a tenant. */
+export const TENANT_SCOPES: readonly Scope[] = [
+  'audit:read',
+  'bridge:work',
+  'key:read',
+  'key:write',
+  'run:read',
+  'run:write',
+  'workflow:read',
+  'workflow:write',
+];
 
 /** Every scope. */
-export const SCOPES: readonly Scope[] = ['workflow:read', 'workflow:write', 'run:read', 'run:write', 'bridge:work'];
+export const SCOPES: readonly Scope[] = [...TENANT_SCOPES, OPERATOR_SCOPE];
 
 /** Served without a key: they say only whether the node lives and what its contract is, which is public anyway. */
 export const PUBLIC = 'public';
 
 /** Full gRPC method name to what it needs. */
 export const PERMISSIONS: Readonly<Record<string, Scope | typeof PUBLIC>> = {
+  '/ductor.v1.AuditService/ListAuditEvents': 'audit:read',
   '/ductor.v1.BridgeService/Work': 'bridge:work',
   '/ductor.v1.RunService/AwaitRuns': 'run:read',
   '/ductor.v1.RunService/CancelRun': 'run:write',
@@ -23,6 +48,11 @@ export const PERMISSIONS: Readonly<Record<string, Scope | typeof PUBLIC>> = {
   '/ductor.v1.RunService/TriggerRun': 'run:write',
   '/ductor.v1.RunService/TriggerRuns': 'run:write',
   '/ductor.v1.RunService/WatchRun': 'run:read',
+  '/ductor.v1.TenancyService/CreateApiKey': 'key:write',
+  '/ductor.v1.TenancyService/CreateTenant': OPERATOR_SCOPE,
+  '/ductor.v1.TenancyService/ListApiKeys': 'key:read',
+  '/ductor.v1.TenancyService/ListTenants': OPERATOR_SCOPE,
+  '/ductor.v1.TenancyService/RevokeApiKey': 'key:write',
   '/ductor.v1.WorkflowService/CreateWorkflow': 'workflow:write',
   '/ductor.v1.WorkflowService/DiffWorkflow': 'workflow:read',
   '/ductor.v1.WorkflowService/GetWorkflow': 'workflow:read',

@@ -52,7 +52,7 @@ describe('authenticate', () => {
     const { tenancy, tenantId, sent, ask } = await fixture();
     const { apiKey, keyId } = await tenancy.createKey({ tenantId, name: 'k', scopes: ['run:read'] });
     const principal = await ask(`Bearer ${apiKey}`);
-    expect(principal).toEqual({ tenantId, principalId: keyId, scopes: new Set(['run:read']) });
+    expect(principal).toEqual({ tenantId, principalId: keyId, name: 'k', scopes: new Set(['run:read']) });
     expect(await ask(`bearer ${apiKey}`)).toEqual(principal);
     expect(lookups(sent)).toBe(1);
   });

@@ -1,39 +1,19 @@
-/** The room's one object: tenants, their keys, and who calls. */
+/** The room's one object: tenants, their keys, who calls, and what was done. */
 import { DuctorError, uuidV7, type Clock, type ClusterSecret, type Random } from '../kernel/index.js';
 import type { Database } from '../store/index.js';
 import { isWellFormedKey, newApiKey } from './api-key.js';
+import { auditTrail, listAudit, type AuditQuery, type AuditRecord, type AuditTrail } from './audit/index.js';
 import { API_KEY_PURPOSE, createAuthenticator, type Authenticator } from './authenticate.js';
+import { createKeys, MAX_LIVE_KEYS, storeKey, type CreatedKey, type Keys } from './keys.js';
 import { hashKey } from './key-lookup.js';
-import { SCOPES, type Scope } from './permissions.js';
-import { ensureTenant } from './sql/ensure-tenant.js';
+import { OPERATOR_SCOPE, SCOPES } from './permissions.js';
 import { findKeys } from './sql/find-keys.js';
-import { insertKey } from './sql/insert-key.js';
-import { revokeKeyRow } from './sql/revoke-key.js';
+import { hasLiveKeyWith } from './sql/has-live-key-with.js';
+import { revokeOlderKeys } from './sql/revoke-key.js';
+import { createTenants, type Tenants } from './tenants.js';
 
-/** A key to make. */
-export interface NewKey {
-  readonly tenantId: string;
-  /** For people; at most 128 characters. */
-  readonly name: string;
-  readonly scopes: readonly Scope[];
-  /** From now, ms; default: never expires. */
-  readonly expiresInMs?: number;
-}
-
-/** A key just made. `apiKey` is shown here once and kept nowhere. */
-export interface CreatedKey {
-  readonly keyId: string;
-  readonly apiKey: string;
-}
-
-/** Tenants and keys. */
-export interface Tenancy extends Pick<Authenticator, 'authenticate'> {
-  /** Makes a tenant, or finds the one with this slug. Returns its id. */
-  ensureTenant(slug: string): Promise<string>;
-  /** Makes a key. Throws not_found (no such tenant), invalid_argument. */
-  createKey(key: NewKey): Promise<CreatedKey>;
-  /** Ends a key: here at once, on every node within KEY_TTL_MS. Throws not_found. */
-  revokeKey(tenantId: string, keyId: string): Promise<void>;
+/** Tenants, keys, and the trail of what was done. All may throw database_unavailable. */
+export interface Tenancy extends Pick<Authenticator, 'authenticate'>, Tenants, Keys {
   /**
    * The tenant of a development engine with a key for everything.
    *
@@ -42,6 +22,17 @@ export interface Tenancy extends Pick<Authenticator, 'authenticate'> {
    * Returns the key to keep: the same one as long as it is well formed and not revoked, also when the database is new.
    */
   ensureDevelopmentTenant(keptKey: string | null): Promise<{ readonly tenantId: string; readonly apiKey: string }>;
+  /**
+   * The first operator's key of a new database, with every scope. Throws operator_exists when a live one is there.
+   *
+   * @param slug the operator's tenant; made when there is none
+   * @param name of the key
+   */
+  bootstrap(slug: string, name: string): Promise<CreatedKey>;
+  /** A page of a tenant's trail. */
+  listAudit(query: AuditQuery): Promise<readonly AuditRecord[]>;
+  /** For rows of what has no transaction of its own. */
+  readonly trail: AuditTrail;
 }
 
 /** Parts of the room. */
@@ -54,61 +45,50 @@ export interface TenancyOptions {
   readonly onError?: (error: unknown) => void;
 }
 
-const MAX_NAME = 128;
 const DEVELOPMENT = 'development';
-
-function checkNewKey({ name, scopes, expiresInMs }: NewKey): void {
-  if (name === '' || name.length > MAX_NAME) {
-    throw new DuctorError('invalid_argument', `a key's name has 1 to ${MAX_NAME} characters, not ${name.length}`);
-  }
-  if (scopes.length === 0) throw new DuctorError('invalid_argument', 'a key without a scope can do nothing');
-  if (expiresInMs !== undefined && !(expiresInMs > 0 && Number.isFinite(expiresInMs))) {
-    throw new DuctorError('invalid_argument', `a key expires after a positive time, not ${expiresInMs} ms`);
-  }
-}
+/** Who did what the command line does without a key. */
+const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 /** Tenants and keys in this database. */
-export function createTenancy({ db, clock, random, secret, onError }: TenancyOptions): Tenancy {
-  const keys = secret.keysFor(API_KEY_PURPOSE);
-  const authenticator = createAuthenticator({ db, clock, keys, ...(onError === undefined ? {} : { onError }) });
-  const newId = (): string => uuidV7(clock.nowUs(), random);
+export function createTenancy(options: TenancyOptions): Tenancy {
+  const { db, clock, random, secret, onError = (): void => undefined } = options;
+  const hashKeys = secret.keysFor(API_KEY_PURPOSE);
+  const authenticator = createAuthenticator({ db, clock, keys: hashKeys, onError });
+  const parts = { random, hashKeys, newId: (): string => uuidV7(clock.nowUs(), random) };
+  const keys = createKeys({ ...parts, db, onRevoked: (keyId) => authenticator.forget(keyId) });
+  const tenants = createTenants(db, parts);
 
-  const store = async (key: NewKey, apiKey: string): Promise<CreatedKey> => {
-    checkNewKey(key);
-    const keyId = newId();
-    const { hashes } = hashKey(keys, apiKey);
-    const row = {
-      ...key,
-      keyId,
-      keyHash: hashes[0],
-      scopes: [...new Set(key.scopes)],
-      expiresInMs: key.expiresInMs ?? null,
-    };
-    if (!(await insertKey(db, row))) throw new DuctorError('not_found', `there is no tenant ${key.tenantId}`);
-    return { keyId, apiKey };
-  };
-  const storeDevelopmentKey = async (tenantId: string, apiKey: string): Promise<string> => {
-    await store({ tenantId, name: DEVELOPMENT, scopes: SCOPES }, apiKey);
-    return apiKey;
-  };
+  /** A further development key, in place of the oldest where there are too many. */
+  const renewDevelopmentKey = (tenantId: string, apiKey: string): Promise<string> =>
+    db.asTenant(tenantId).transaction(async (tx) => {
+      await revokeOlderKeys(tx, tenantId, DEVELOPMENT, MAX_LIVE_KEYS - 1);
+      await storeKey(tx, parts, { tenantId, name: DEVELOPMENT, scopes: SCOPES }, apiKey);
+      return apiKey;
+    });
   return {
+    ...keys,
+    ...tenants,
     authenticate: (authorization) => authenticator.authenticate(authorization),
-    ensureTenant: (slug) => ensureTenant(db, slug, newId()),
-    createKey: (key) => store(key, newApiKey(random)),
-    async revokeKey(tenantId, keyId) {
-      if (!(await revokeKeyRow(db, tenantId, keyId))) throw new DuctorError('not_found', `there is no key ${keyId}`);
-      authenticator.forget(keyId);
-    },
     async ensureDevelopmentTenant(keptKey) {
-      const tenantId = await ensureTenant(db, DEVELOPMENT, newId());
+      const tenantId = await tenants.ensureTenant(DEVELOPMENT);
       if (keptKey === null || !isWellFormedKey(keptKey)) {
-        return { tenantId, apiKey: await storeDevelopmentKey(tenantId, newApiKey(random)) };
+        return { tenantId, apiKey: await renewDevelopmentKey(tenantId, newApiKey(random)) };
       }
-      const [found] = await findKeys(db, hashKey(keys, keptKey).hashes);
+      const [found] = await findKeys(db, hashKey(hashKeys, keptKey).hashes);
       // Kept, but unknown here: the database was thrown away, and the caller's apps still hold the key.
-      if (found === undefined) return { tenantId, apiKey: await storeDevelopmentKey(tenantId, keptKey) };
+      if (found === undefined) return { tenantId, apiKey: await renewDevelopmentKey(tenantId, keptKey) };
       const isUsable = found.tenant_id === tenantId && !found.is_revoked && (found.expires_in_ms ?? 1) > 0;
-      return { tenantId, apiKey: isUsable ? keptKey : await storeDevelopmentKey(tenantId, newApiKey(random)) };
+      return { tenantId, apiKey: isUsable ? keptKey : await renewDevelopmentKey(tenantId, newApiKey(random)) };
     },
+    async bootstrap(slug, name) {
+      if (await hasLiveKeyWith(db, OPERATOR_SCOPE)) {
+        throw new DuctorError('operator_exists', `there is a live key with ${OPERATOR_SCOPE}`);
+      }
+      const tenantId = await tenants.ensureTenant(slug);
+      const by = { actorId: NOBODY, actor: 'command line', method: 'ductor key create --bootstrap', reason: '' };
+      return keys.createKey({ tenantId, name, scopes: SCOPES }, by);
+    },
+    listAudit: (query) => listAudit(db.asTenant(query.tenantId), query),
+    trail: auditTrail({ db, clock, onError }),
   };
 }

@@ -106,7 +106,12 @@ export class BridgeInvoker implements EngineInvoker {
     this.#links.set(stream, links);
     try {
       for (const tenantId of tenants) {
-        const principal = { tenantId, principalId: 'worker', scopes: new Set(['bridge:work'] as const) };
+        const principal = {
+          tenantId,
+          principalId: 'worker',
+          name: 'worker',
+          scopes: new Set(['bridge:work'] as const),
+        };
         const link = new BridgeLink(
           {
             ...{ tenantId, stream, tokens, handlers },

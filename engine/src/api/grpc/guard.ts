@@ -5,11 +5,21 @@
  * Invariants:
  * 1. No handler runs without a principal that has the scope of its method in the permission table.
  * 2. A method without an entry in the table cannot be served.
- * 3. The tenant is the key's. A caller may name it beside the key; another one is refused.
+ * 3. A method that writes and has no entry among the audited ones cannot be served.
+ * 4. The tenant is the key's. A caller may name it beside the key; another one is refused.
  */
 import type { Metadata } from '@grpc/grpc-js';
 import { DuctorError, impossible, type Clock, type Timer } from '../../kernel/index.js';
-import { PUBLIC, permissionOf, type Principal, type Scope, type Tenancy } from '../../tenancy/index.js';
+import {
+  auditedMethod,
+  deedOf,
+  isAuditMissing,
+  PUBLIC,
+  permissionOf,
+  type Principal,
+  type Scope,
+  type Tenancy,
+} from '../../tenancy/index.js';
 import { toStatus, type CallStatus } from './errors/to-status.js';
 import type { Report } from './errors/report.js';
 
@@ -18,7 +28,7 @@ export type CallMetadata = Pick<Metadata, 'get' | 'getMap'>;
 
 /** Parts of the guard. */
 export interface GuardOptions {
-  readonly tenancy: Pick<Tenancy, 'authenticate'>;
+  readonly tenancy: Pick<Tenancy, 'authenticate' | 'trail'>;
   readonly clock: Clock;
   readonly report: Report;
 }
@@ -45,6 +55,12 @@ function checkSize(metadata: CallMetadata): void {
   }
 }
 
+/** A text of a request; empty when there is none. */
+function textField(request: unknown, name: string): string {
+  const value: unknown = typeof request === 'object' && request !== null ? Reflect.get(request, name) : undefined;
+  return typeof value === 'string' ? value : '';
+}
+
 /** The scope of a method that needs a key. Throws internal when the table has none: the server must not start. */
 export function scopeOf(method: string): Scope {
   const permission = permissionOf(method);
@@ -64,6 +80,7 @@ export class MethodGuard {
   ) {
     this.#options = options;
     this.#scope = scopeOf(method);
+    if (isAuditMissing(method)) impossible('audit-missing', `${method} writes and is not among the audited methods`);
   }
 
   /** Who calls: at once when the key was seen lately. Throws unauthenticated, permission_denied, invalid_argument. */
@@ -105,6 +122,23 @@ export class MethodGuard {
     };
   }
 
+  /**
+   * Notes in the audit trail, where the method writes, that a caller's request came to nothing. A request that says
+   * nothing sensible asks for no change.
+   */
+  noteFailure(principal: Principal, request: unknown, caught: unknown): void {
+    const audited = auditedMethod(this.method);
+    const { code, kind } = DuctorError.from(caught);
+    if (audited === undefined || kind.grpc === 'INVALID_ARGUMENT') return;
+    this.#options.tenancy.trail.note({
+      ...deedOf(principal, this.method, textField(request, 'reason')),
+      tenantId: principal.tenantId,
+      objectKind: audited.kind,
+      objectId: textField(request, audited.field),
+      outcome: code,
+    });
+  }
+
   /** What the caller may see of whatever was caught. Logs it when it is a fault: ask once for each. */
   reported(caught: unknown): DuctorError {
     return this.#options.report(caught, this.method);
@@ -122,7 +156,9 @@ export class MethodGuard {
       });
     }
     if (!principal.scopes.has(this.#scope)) {
-      throw new DuctorError('permission_denied', `the key lacks the scope ${this.#scope}`);
+      const refusal = new DuctorError('permission_denied', `the key lacks the scope ${this.#scope}`);
+      this.noteFailure(principal, undefined, refusal);
+      throw refusal;
     }
     return principal;
   }

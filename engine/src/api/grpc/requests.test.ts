@@ -6,7 +6,7 @@ import * as workflow from '../../gen/ductor/v1/workflow.js';
 import { WorkRequest } from '../../gen/ductor/v1/bridge.js';
 import type { DeepPartial } from '../../gen/google/protobuf/struct.js';
 import { testDatabase } from '../../store/testing/index.js';
-import { EVERY_METHOD } from './testing/every-method.js';
+import { goodBytes, MATRIX_METHODS } from '../testing/matrix/methods.js';
 import { call, rawCall, testClient, wireErrorOf, type TestClient } from './testing/test-client.js';
 import { startTestNode, type TestNode } from './testing/test-node.js';
 
@@ -111,16 +111,17 @@ describe('fields out of bounds', () => {
 
 describe('bytes that are no message', () => {
   it('are refused by every method as any other bad request', async () => {
-    for (const { method, name } of EVERY_METHOD) {
-      const { error } = await rawCall(client, method, Buffer.from([0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f]));
+    for (const { method, name } of MATRIX_METHODS) {
+      const called = { path: name, responseStream: method.kind !== 'unary' };
+      const { error } = await rawCall(client, called, Buffer.from([0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f]));
       expect([name, wireErrorOf(error)?.code]).toEqual([name, 'invalid_argument']);
     }
   });
 
   it('never bring the node down, whatever they are', async () => {
-    const method = fc.constantFrom(...EVERY_METHOD);
-    const ids = { runId: NOBODY, workflowId: 'flow', familySlug: 'flow' };
-    const good = method.map((one) => ({ one, bytes: one.request(ids) }));
+    const method = fc.constantFrom(...MATRIX_METHODS);
+    const ids = { runId: NOBODY, openRunId: NOBODY, workflowId: 'flow', familySlug: 'flow', keyId: NOBODY };
+    const good = method.map((one) => ({ one, bytes: goodBytes(one, ids) }));
     const bent = fc
       .tuple(good, fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 4 }), fc.uint8Array({ maxLength: 40 }))
       .map(([{ one, bytes }, changes, tail]) => {
@@ -136,10 +137,13 @@ describe('bytes that are no message', () => {
       'workflow_exists',
       'workflow_not_published',
       'run_closed',
+      'key_limit_reached',
+      'permission_denied',
+      'tenant_exists',
     ]);
     await fc.assert(
       fc.asyncProperty(bent, async ({ one, bytes }) => {
-        const { error } = await rawCall(client, one.method, bytes);
+        const { error } = await rawCall(client, { path: one.name, responseStream: one.method.kind !== 'unary' }, bytes);
         expect([undefined, status.INTERNAL, status.UNKNOWN].indexOf(error?.code)).toBeLessThanOrEqual(0);
         expect(known).toContain(error === null ? undefined : (wireErrorOf(error)?.code ?? 'without a code'));
       }),

@@ -13,8 +13,10 @@ import { loadFileDescriptorSetFromBuffer } from '@grpc/proto-loader';
 import { ReflectionService } from '@grpc/reflection';
 import { HealthImplementation } from 'grpc-health-check';
 import { impossible, type Clock, type Random, type Timer } from '../../kernel/index.js';
+import { AuditServiceService } from '../../gen/ductor/v1/audit.js';
 import { BridgeServiceService } from '../../gen/ductor/v1/bridge.js';
 import { RunServiceService } from '../../gen/ductor/v1/run.js';
+import { TenancyServiceService } from '../../gen/ductor/v1/tenancy.js';
 import { WorkflowServiceService } from '../../gen/ductor/v1/workflow.js';
 import { FILE_DESCRIPTOR_SET_BASE64 } from '../../gen/descriptors.js';
 import type { Bridge } from '../../bridge/index.js';
@@ -35,11 +37,13 @@ import { triggerRun, triggerRuns } from './runs/trigger-runs.js';
 import { watchRun } from './runs/watch-run.js';
 import { ServiceBuilder } from './service.js';
 import { diffWorkflow, promoteWorkflow } from './workflows/compare-service.js';
+import { listAuditEvents } from './tenancy/audit-service.js';
+import * as tenants from './tenancy/tenancy-service.js';
 import * as workflows from './workflows/workflow-service.js';
 
 /** What the server needs. */
 export interface GrpcServerOptions {
-  readonly tenancy: Pick<Tenancy, 'authenticate'>;
+  readonly tenancy: Tenancy;
   readonly catalog: WorkflowCatalog;
   readonly plans: PlanSource;
   readonly coordinator: Pick<Coordinator, 'start' | 'cancel' | 'onChange' | 'ownedShards'>;
@@ -82,14 +86,15 @@ const CLOSE_MS = 5_000;
 const HEALTH_MS = 200;
 
 function buildServices(options: GrpcServerOptions, feed: RunFeed, guard: GuardOptions): readonly ServiceBuilder[] {
-  const { catalog, plans, coordinator, reader, clock } = options;
+  const { tenancy, catalog, plans, coordinator, reader, clock } = options;
   const { report } = guard;
   const starts = new RecentStarts();
   const load = runLoader(reader, clock);
   const reads = { load, reader, plans, coordinator };
-  const triggers = { coordinator, catalog, plans, load, starts, report };
+  const triggers = { coordinator, catalog, plans, load, starts, report, trail: tenancy.trail };
   const W = WorkflowServiceService;
   const R = RunServiceService;
+  const T = TenancyServiceService;
   return [
     new ServiceBuilder(guard)
       .unary(W.createWorkflow, workflows.createWorkflow(catalog))
@@ -110,6 +115,13 @@ function buildServices(options: GrpcServerOptions, feed: RunFeed, guard: GuardOp
       .unary(R.getRunHistory, getRunHistory(reads))
       .unary(R.cancelRun, cancelRun(reads))
       .bidi(R.awaitRuns, awaitRuns({ feed, starts, clock })),
+    new ServiceBuilder(guard)
+      .unary(T.createTenant, tenants.createTenant(tenancy))
+      .unary(T.listTenants, tenants.listTenants(tenancy))
+      .unary(T.createApiKey, tenants.createApiKey(tenancy))
+      .unary(T.listApiKeys, tenants.listApiKeys(tenancy))
+      .unary(T.revokeApiKey, tenants.revokeApiKey(tenancy)),
+    new ServiceBuilder(guard).unary(AuditServiceService.listAuditEvents, listAuditEvents(tenancy)),
     new ServiceBuilder(guard).bidi(BridgeServiceService.work, work(options.bridge)),
   ];
 }

@@ -178,8 +178,15 @@ async function answerOnce<Request, Response>(
 ): Promise<Response> {
   const entered = guard.enter(metadata);
   const principal = entered instanceof Promise ? await entered : entered;
-  const asked = request();
-  return handler(asked instanceof Promise ? await asked : asked, principal);
+  let asked: Request | undefined;
+  try {
+    const given = request();
+    asked = given instanceof Promise ? await given : given;
+    return await handler(asked, principal);
+  } catch (error) {
+    guard.noteFailure(principal, asked, error);
+    throw error;
+  }
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };

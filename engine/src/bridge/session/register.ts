@@ -1,5 +1,7 @@
 /** Registers what a worker brings: one outcome a workflow, and what it can do by those that were taken. */
 import { DuctorError, type Problem } from '../../kernel/index.js';
+import { deedOf, type Principal } from '../../tenancy/index.js';
+import { BridgeServiceService } from '../../gen/ductor/v1/bridge.js';
 import type { RegistrationOutcome, WorkflowRegistration } from '../../gen/ductor/v1/bridge.js';
 import type { RegisterDefinition } from '../ports.js';
 import type { WorkflowCapability } from '../queue/capability.js';
@@ -21,13 +23,14 @@ function problemsOf(error: DuctorError): readonly Problem[] | null {
 
 async function registerOne(
   register: RegisterDefinition,
-  tenantId: string,
+  principal: Principal,
   { definition }: WorkflowRegistration,
 ): Promise<RegistrationOutcome> {
   const familySlug = definition?.familySlug ?? '';
+  const deed = deedOf(principal, BridgeServiceService.work.path);
   try {
     if (definition === undefined) throw new DuctorError('invalid_argument', 'the definition is missing');
-    const { version, isNew } = await register(tenantId, definitionFromWire(definition));
+    const { version, isNew } = await register(principal.tenantId, definitionFromWire(definition), deed);
     return { familySlug, version, published: isNew, problems: [] };
   } catch (error) {
     const problems = problemsOf(DuctorError.from(error));
@@ -44,13 +47,13 @@ async function registerOne(
  */
 export async function registerAll(
   register: RegisterDefinition,
-  tenantId: string,
+  principal: Principal,
   registrations: readonly WorkflowRegistration[],
 ): Promise<Registrations> {
   const outcomes: RegistrationOutcome[] = [];
   const workflows: WorkflowCapability[] = [];
   for (const registration of registrations) {
-    const outcome = await registerOne(register, tenantId, registration);
+    const outcome = await registerOne(register, principal, registration);
     outcomes.push(outcome);
     if (outcome.version === 0) continue;
     const pinnedVersion = registration.pin ? outcome.version : null;

@@ -78,7 +78,12 @@ export function bridgeHarness(options: Partial<BridgeOptions> = {}): BridgeHarne
 
   const open = (tenant = 1): FakeWorker => {
     const received: WorkResponse[] = [];
-    const principal = { tenantId: tenantId(tenant), principalId: 'key', scopes: new Set(['bridge:work'] as const) };
+    const principal = {
+      tenantId: tenantId(tenant),
+      principalId: 'key',
+      name: 'key',
+      scopes: new Set(['bridge:work'] as const),
+    };
     const worker: FakeWorker = {
       received,
       ending: undefined,

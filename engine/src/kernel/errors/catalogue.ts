@@ -148,6 +148,13 @@ export const ERROR_CATALOGUE = {
     meaning: 'A workflow definition cannot run as it stands.',
     remedy: 'Mend everything listed in details; each names its path.',
   },
+  key_limit_reached: {
+    grpc: 'FAILED_PRECONDITION',
+    http: 412,
+    retryable: false,
+    meaning: 'Two live keys of this name exist: one in use and one to replace it.',
+    remedy: 'Revoke the older one, or choose another name.',
+  },
   limit_exceeded: {
     grpc: 'RESOURCE_EXHAUSTED',
     http: 429,
@@ -190,6 +197,13 @@ export const ERROR_CATALOGUE = {
     meaning: 'There is no such object in this tenant.',
     remedy: 'Check the id; a foreign object answers the same.',
   },
+  operator_exists: {
+    grpc: 'FAILED_PRECONDITION',
+    http: 412,
+    retryable: false,
+    meaning: 'The database has a live key that may make tenants; another first one is not made.',
+    remedy: 'Use that key to make others; docs/operations.md says what to do when it is lost.',
+  },
   permission_denied: {
     grpc: 'PERMISSION_DENIED',
     http: 403,
@@ -210,6 +224,13 @@ export const ERROR_CATALOGUE = {
     retryable: false,
     meaning: 'The run has ended and accepts nothing more.',
     remedy: 'Start a new run.',
+  },
+  tenant_exists: {
+    grpc: 'ALREADY_EXISTS',
+    http: 409,
+    retryable: false,
+    meaning: 'A tenant with this slug exists.',
+    remedy: 'Choose another slug.',
   },
   unauthenticated: {
     grpc: 'UNAUTHENTICATED',

@@ -5,6 +5,7 @@ export interface KeyRow {
   readonly tenant_id: string;
   readonly key_id: string;
   readonly key_hash: Buffer;
+  readonly name: string;
   readonly scopes: string[];
   readonly is_revoked: boolean;
   /** Negative once it has expired; null: never. */
@@ -15,7 +16,7 @@ export interface KeyRow {
 
 const FIND = prepared(
   'tenancy_find_keys',
-  `select tenant_id::text, key_id::text, key_hash, scopes, revoked_at is not null as is_revoked,
+  `select tenant_id::text, key_id::text, key_hash, name, scopes, revoked_at is not null as is_revoked,
       floor(extract(epoch from expires_at - ductor.ductor_now()) * 1000)::bigint as expires_in_ms,
       coalesce(last_used_at < ductor.ductor_now() - interval '1 minute', true) as is_use_stale
     from ductor.api_keys where key_hash = any($1::bytea[])`,

@@ -1,4 +1,5 @@
 /** What api and bridge may ask of the coordinator. */
+import type { Deed } from '../../tenancy/index.js';
 import type { AttemptOutcome } from '../machine/inputs.js';
 import type { RunFailure, RunStatus } from '../machine/state.js';
 import type { Value } from '../machine/value.js';
@@ -12,6 +13,8 @@ export interface StartRequest {
   readonly input: Value;
   readonly attributes: Readonly<Record<string, string>>;
   readonly startKey: StartKey | null;
+  /** Whose deed it is: stands in the audit trail with the commit. Default: nobody's. */
+  readonly by?: Deed | null;
 }
 
 /** Committed start. */
@@ -52,8 +55,12 @@ export interface Coordinator {
   workerConnected(workerId: string, holds: readonly AttemptRef[]): void;
   /** The last stream of a worker to this node ended. */
   workerGone(workerId: string): void;
-  /** Asks an open run to end. Resolves when the request is durable. Throws not_found, run_closed. */
-  cancel(key: RunKey, reason: string, requestedBy: string): Promise<void>;
+  /**
+   * Asks an open run to end. Resolves when the request is durable. Throws not_found, run_closed.
+   *
+   * @param by whose deed it is: stands in the audit trail with the request. Default: nobody's
+   */
+  cancel(key: RunKey, reason: string, requestedBy: string, by?: Deed | null): Promise<void>;
   /** Hears of every public change of runs this node owns. Returns how to stop. */
   onChange(listener: (change: RunChange) => void): () => void;
   /** The invoker refused tasks of these runs for want of room and has room again: dispatches what must be out. */

@@ -7,6 +7,7 @@
  * 2. The ledger of attempts and the sender of mail outlive incarnations: workers stay connected over a fence.
  */
 import { DuctorError, isUuid, shardOf, uuidV7, type Clock, type Problem, type Random } from '../../kernel/index.js';
+import type { Deed } from '../../tenancy/index.js';
 import type { AttemptOutcome } from '../machine/inputs.js';
 import type { Plan } from '../machine/plan.js';
 import { AttemptLedger, type LedgerAttempt } from './attempt-ledger.js';
@@ -118,7 +119,7 @@ class NodeCoordinator implements Coordinator {
     this.#ledger.gone(workerId);
   }
 
-  cancel(key: RunKey, reason: string, requestedBy: string): Promise<void> {
+  cancel(key: RunKey, reason: string, requestedBy: string, by: Deed | null = null): Promise<void> {
     if (!isUuid(key.runId)) return Promise.reject(new DuctorError('not_found', `there is no run ${key.runId}`));
     const { tenantId, runId } = key;
     const message = {
@@ -126,6 +127,7 @@ class NodeCoordinator implements Coordinator {
       runId,
       kind: 'cancel',
       body: encodeInput({ kind: 'cancel', reason, requestedBy }),
+      by,
     } as const;
     return new Promise((resolve, reject) => {
       const sent = (isOpen: boolean): void => {

@@ -2,6 +2,7 @@
  * What the coordinator needs from outside. Each port has two implementations, the real one and a simulated one; one
  * contract suite runs on both.
  */
+import type { Deed } from '../../tenancy/index.js';
 import type { Plan } from '../machine/plan.js';
 import type { RunStatus } from '../machine/state.js';
 import type { Value } from '../machine/value.js';
@@ -55,6 +56,8 @@ export interface TickWrite extends RunKey {
   readonly startKey: StartKey | null;
   /** Inbox rows this tick consumed; deleted with the commit. */
   readonly consumed: readonly number[];
+  /** Of a start: whose deed it is, for the audit trail. Absent or null: nobody's, or no start. */
+  readonly by?: Deed | null;
 }
 
 /** What became of one TickWrite. key_taken: another run holds the idempotency key; nothing was written for this one. */
@@ -119,6 +122,8 @@ export interface InboxMessage extends RunKey {
   readonly kind: 'cancel' | 'result';
   /** An input to the machine, encoded by workflow/journal. */
   readonly body: Uint8Array;
+  /** Whose deed it is, for the audit trail; only what is sent has it. Absent or null: nobody's. */
+  readonly by?: Deed | null;
 }
 
 /** The mailbox. */

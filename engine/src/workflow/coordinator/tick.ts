@@ -110,6 +110,7 @@ function stepForward(
     snapshot,
     startKey: next.seq === 1 ? (cell.start?.request.startKey ?? null) : null,
     consumed: consumedBy(inputs),
+    by: next.seq === 1 ? (cell.start?.request.by ?? null) : null,
   };
   const bytes = ROW_BYTES + entries.byteLength + (snapshot === null ? 0 : snapshot.byteLength);
   return { cell, inputs, dispositions, next, commands, write, bytes, parks };

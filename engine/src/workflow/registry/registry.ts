@@ -2,6 +2,7 @@
 import type { CelCompiler } from '../../expressions/index.js';
 import { DuctorError, isUuid, type Problem } from '../../kernel/index.js';
 import type { Queryable, TenantAccess } from '../../store/index.js';
+import { insertAudit, type Deed } from '../../tenancy/index.js';
 import type { PlanSource } from '../coordinator/ports.js';
 import { isFamilySlug, validateDefinition, type Definition } from '../definition/index.js';
 import { currentVersions } from './current-versions.js';
@@ -26,18 +27,19 @@ export interface WorkflowRegistryOptions extends PlanSourceOptions {
 }
 
 /**
- * Definitions of a tenant's workflows. `idOrSlug` is the id of a workflow or its family_slug. Every call may throw
+ * Definitions of a tenant's workflows. `idOrSlug` is the id of a workflow or its family_slug. `by` is whose deed a
+ * change is: it stands in the audit trail with it; null (default) where no caller asked. Every call may throw
  * database_unavailable; a publish whose answer was lost may be repeated, it is idempotent by content.
  */
 export interface WorkflowRegistry {
   /** Makes a workflow with a draft, which may be incomplete. Throws workflow_exists, invalid_definition. */
-  create(tenantId: string, draft: Definition): Promise<WorkflowRecord>;
+  create(tenantId: string, draft: Definition, by?: Deed | null): Promise<WorkflowRecord>;
   /** Throws not_found. */
   get(tenantId: string, idOrSlug: string): Promise<WorkflowRecord>;
   /** By slug, those after `afterSlug` (empty: from the first), at most `limit`. */
   list(tenantId: string, afterSlug: string, limit: number): Promise<readonly WorkflowRecord[]>;
   /** Replaces the draft; the slug stays. Throws not_found, invalid_definition. */
-  updateDraft(tenantId: string, idOrSlug: string, draft: Definition): Promise<WorkflowRecord>;
+  updateDraft(tenantId: string, idOrSlug: string, draft: Definition, by?: Deed | null): Promise<WorkflowRecord>;
   /** Everything that is wrong with a definition; empty when it can be published. */
   validate(definition: unknown): readonly Problem[];
   /**
@@ -50,6 +52,7 @@ export interface WorkflowRegistry {
     tenantId: string,
     idOrSlug: string,
     expectedVersion: number,
+    by?: Deed | null,
   ): Promise<WorkflowRecord & { readonly published: Published }>;
   /**
    * What changes from a version (0: the current one, or nothing where there is none) to another (0: the draft).
@@ -63,7 +66,13 @@ export interface WorkflowRegistry {
    * @param expectedVersion recordVersion that the caller read; 0: whatever it is
    * @throws not_found, version_conflict naming the current one
    */
-  promote(tenantId: string, idOrSlug: string, version: number, expectedVersion: number): Promise<WorkflowRecord>;
+  promote(
+    tenantId: string,
+    idOrSlug: string,
+    version: number,
+    expectedVersion: number,
+    by?: Deed | null,
+  ): Promise<WorkflowRecord>;
   /** Newest first, those before `beforeVersion` (0: from the newest), at most `limit`. Throws not_found. */
   versions(
     tenantId: string,
@@ -75,7 +84,7 @@ export interface WorkflowRegistry {
    * Publishes a worker's definition where its content is new, making the workflow if there is none; known content
    * changes nothing. Throws invalid_definition.
    */
-  register(tenantId: string, definition: unknown): Promise<Published>;
+  register(tenantId: string, definition: unknown, by?: Deed | null): Promise<Published>;
   /** Version that a trigger without one runs, as of now. Throws not_found, workflow_not_published, limit_exceeded. */
   currentVersion(tenantId: string, familySlug: string): Promise<number>;
   /** Plans of published versions. */
@@ -107,28 +116,38 @@ function draftBytes(draft: Definition): Buffer {
 
 type Get = WorkflowRegistry['get'];
 
+/** Writes whose deed a change of a workflow was. */
+async function audit(tx: Queryable, by: Deed | null, tenantId: string, workflowId: string): Promise<void> {
+  if (by === null) return;
+  await insertAudit(tx, [{ ...by, tenantId, objectKind: 'workflow', objectId: workflowId, outcome: 'ok' }]);
+}
+
 function createDrafts(
   { db, newId }: WorkflowRegistryOptions,
   get: Get,
 ): Pick<WorkflowRegistry, 'create' | 'updateDraft'> {
   return {
-    async create(tenantId, draft) {
+    async create(tenantId, draft, by = null) {
       checkDraft(draft);
-      const made = await insertWorkflow(db.asTenant(tenantId), {
-        tenantId,
-        workflowId: newId(),
-        familySlug: draft.family_slug,
-        title: draft.title ?? '',
-        draft: draftBytes(draft),
+      const { family_slug: familySlug, title = '' } = draft;
+      return db.asTenant(tenantId).transaction(async (tx) => {
+        const workflow = { tenantId, workflowId: newId(), familySlug, title, draft: draftBytes(draft) };
+        const made = await insertWorkflow(tx, workflow);
+        if (made === undefined) {
+          throw new DuctorError('workflow_exists', `there is a workflow ${JSON.stringify(familySlug)} already`);
+        }
+        await audit(tx, by, tenantId, made.id);
+        return made;
       });
-      if (made !== undefined) return made;
-      throw new DuctorError('workflow_exists', `there is a workflow ${JSON.stringify(draft.family_slug)} already`);
     },
-    async updateDraft(tenantId, idOrSlug, draft) {
+    async updateDraft(tenantId, idOrSlug, draft, by = null) {
       const { id, familySlug } = await get(tenantId, idOrSlug);
       checkDraft(draft, familySlug);
-      const updated = await updateDraft(db.asTenant(tenantId), tenantId, id, draft.title ?? '', draftBytes(draft));
-      return updated ?? notFound(idOrSlug);
+      return db.asTenant(tenantId).transaction(async (tx) => {
+        const updated = await updateDraft(tx, tenantId, id, draft.title ?? '', draftBytes(draft));
+        await audit(tx, by, tenantId, id);
+        return updated ?? notFound(idOrSlug);
+      });
     },
   };
 }
@@ -152,12 +171,13 @@ function createPublishing({
   newId,
 }: WorkflowRegistryOptions): Pick<WorkflowRegistry, 'publish' | 'promote' | 'register'> {
   return {
-    promote: (tenantId, idOrSlug, version, expectedVersion) =>
+    promote: (tenantId, idOrSlug, version, expectedVersion, by = null) =>
       db.asTenant(tenantId).transaction(async (tx) => {
         const locked = await lockExpected(tx, tenantId, idOrSlug, expectedVersion);
+        await audit(tx, by, tenantId, locked.id);
         return promoteVersion(tx, tenantId, locked, version);
       }),
-    async publish(tenantId, idOrSlug, expectedVersion) {
+    async publish(tenantId, idOrSlug, expectedVersion, by = null) {
       return db.asTenant(tenantId).transaction(async (tx) => {
         const locked = await lockExpected(tx, tenantId, idOrSlug, expectedVersion);
         if (locked.draft === null) {
@@ -166,10 +186,11 @@ function createPublishing({
         }
         const content = validContent(locked.draft, `the draft of ${locked.familySlug}`, cel);
         const { published, record } = await publishContent(tx, tenantId, locked, content);
+        await audit(tx, by, tenantId, locked.id);
         return { ...record, published };
       });
     },
-    async register(tenantId, definition) {
+    async register(tenantId, definition, by = null) {
       const content = validContent(definition, 'the definition', cel);
       const known = await findPublished(db.asTenant(tenantId), tenantId, content);
       if (known !== undefined) return known;
@@ -178,7 +199,9 @@ function createPublishing({
         await insertWorkflow(tx, { tenantId, workflowId: newId(), familySlug, title, draft: null });
         const key = { tenantId, workflowId: null, familySlug };
         const locked = (await lockWorkflow(tx, key)) ?? notFound(familySlug);
-        return (await publishContent(tx, tenantId, locked, content)).published;
+        const { published } = await publishContent(tx, tenantId, locked, content);
+        if (published.isNew) await audit(tx, by, tenantId, locked.id);
+        return published;
       });
     },
   };

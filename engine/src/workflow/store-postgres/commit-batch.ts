@@ -198,6 +198,18 @@ const layouts: Readonly<Record<PartName, Layout>> = {
     if (rows.length === 0) return undefined;
     return [integerArray(rows.map((c) => c.shard)), integerArray(rows.map((c) => c.id))];
   },
+  deeds({ ticks }) {
+    const rows = ticks.flatMap((t) => (t.by === null || t.by === undefined ? [] : [{ ...t, deed: t.by }]));
+    if (rows.length === 0) return undefined;
+    return [
+      uuidArray(rows.map((t) => t.tenantId)),
+      uuidArray(rows.map((t) => t.runId)),
+      uuidArray(rows.map((t) => t.deed.actorId)),
+      textArray(rows.map((t) => t.deed.actor)),
+      textArray(rows.map((t) => t.deed.method)),
+      textArray(rows.map((t) => t.deed.reason)),
+    ];
+  },
 };
 
 /** What became of one tick when not all were appended. */

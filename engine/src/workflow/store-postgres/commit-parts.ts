@@ -6,9 +6,11 @@
  * from j)` stands inside coalesce(), which keeps the planner from making it a join: as a hashed subplan it costs one
  * look-up a row, whatever the estimates say, while a nested loop over two unindexed lists costs their product.
  */
+import { auditInsert } from '../../tenancy/index.js';
 
 /** Letters of the parts, in the order in which they stand in the statement. */
-export type PartName = 'keys' | 'journal' | 'headers' | 'attributes' | 'updates' | 'snapshots' | 'consumed' | 'dropped';
+export type PartName =
+  'keys' | 'journal' | 'headers' | 'attributes' | 'updates' | 'snapshots' | 'consumed' | 'dropped' | 'deeds';
 
 /** What a part needs to know of the statement around it. */
 export interface PartContext {
@@ -129,6 +131,16 @@ const dropped: Part = {
 )`,
 };
 
+/** Audit rows of starts: they are there when, and only when, the run is. */
+const deeds: Part = {
+  types: ['uuid', 'uuid', 'uuid', 'text', 'text', 'text'],
+  sql: ({ arrays }) => `w as (
+  ${auditInsert(`select t.tenant_id, t.actor_id, t.actor, t.method, 'run', t.run_id::text, 'ok', t.reason
+    from unnest(${arrays.join(', ')}) as t (tenant_id, run_id, actor_id, actor, method, reason)
+    where ${isAppended}`)}
+)`,
+};
+
 /** All parts. */
 export const PARTS: Readonly<Record<PartName, Part>> = {
   keys,
@@ -139,6 +151,7 @@ export const PARTS: Readonly<Record<PartName, Part>> = {
   snapshots,
   consumed,
   dropped,
+  deeds,
 };
 
 /** The parts in the order in which they stand in a statement. */
@@ -151,4 +164,5 @@ export const PART_NAMES: readonly PartName[] = [
   'snapshots',
   'consumed',
   'dropped',
+  'deeds',
 ];

@@ -1,6 +1,8 @@
 /** Puts messages in the boxes of open runs. */
+import { auditInsert } from '../../tenancy/index.js';
 import { BatchBlob, type Queryable, type Row, integerArray, prepared, uuidArray } from '../../store/index.js';
 import type { InboxMessage } from '../coordinator/ports.js';
+import { textArray } from './text-array.js';
 
 /** How kinds are stored. */
 export const INBOX_KIND: Readonly<Record<InboxMessage['kind'], number>> = { cancel: 1, result: 2 };
@@ -9,9 +11,7 @@ export const INBOX_KIND: Readonly<Record<InboxMessage['kind'], number>> = { canc
  * The run's row is locked for key share: compatible with every write of the run's owner but the removal of the run and
  * the `for update` of a closing that has to see every message. Ids are drawn in the order of the call.
  */
-const SEND = prepared(
-  'send_inbox',
-  `with box as materialized (
+const send = (further: string): string => `with box as materialized (
   select m.n, m.tenant_id, m.run_id, r.shard, m.kind, m.start, m.size
   from unnest($1::uuid[], $2::uuid[], $3::smallint[], $4::int[], $5::int[])
     with ordinality as m (tenant_id, run_id, kind, start, size, n)
@@ -22,9 +22,33 @@ const SEND = prepared(
   insert into ductor.run_inbox (tenant_id, chain_id, shard, kind, body)
   select b.tenant_id, b.run_id, b.shard, b.kind, substring($6::bytea from b.start + 1 for b.size)
   from box b order by b.n
-)
-select n::int - 1 as n from box`,
+)${further}
+select n::int - 1 as n from box`;
+
+const SEND = prepared('send_inbox', send(''));
+
+/** The same, with a row in the audit trail for each message that is somebody's deed and found an open run. */
+const SEND_DEEDS = prepared(
+  'send_inbox_deeds',
+  send(`, deed as (
+  ${auditInsert(`select b.tenant_id, d.actor_id, d.actor, d.method, 'run', b.run_id::text, 'ok', d.reason
+    from box b join unnest($7::int[], $8::uuid[], $9::text[], $10::text[], $11::text[])
+      as d (n, actor_id, actor, method, reason) on d.n = b.n`)}
+)`),
 );
+
+/** The deeds among the messages as array parameters; none: nobody's. */
+function deedArrays(messages: readonly Omit<InboxMessage, 'id'>[]): readonly string[] {
+  const deeds = messages.flatMap(({ by }, i) => (by === null || by === undefined ? [] : [{ ...by, n: i + 1 }]));
+  if (deeds.length === 0) return [];
+  return [
+    integerArray(deeds.map(({ n }) => n)),
+    uuidArray(deeds.map(({ actorId }) => actorId)),
+    textArray(deeds.map(({ actor }) => actor)),
+    textArray(deeds.map(({ method }) => method)),
+    textArray(deeds.map(({ reason }) => reason)),
+  ];
+}
 
 /** See InboxStore.send. */
 export async function sendInbox(
@@ -34,13 +58,15 @@ export async function sendInbox(
   if (messages.length === 0) return [];
   const blob = new BatchBlob();
   const slices = messages.map((message) => blob.append(message.body));
-  const { rows } = await db.query<Row & { n: number }>(SEND, [
+  const deeds = deedArrays(messages);
+  const { rows } = await db.query<Row & { n: number }>(deeds.length === 0 ? SEND : SEND_DEEDS, [
     uuidArray(messages.map((message) => message.tenantId)),
     uuidArray(messages.map((message) => message.runId)),
     integerArray(messages.map((message) => INBOX_KIND[message.kind])),
     integerArray(slices.map((slice) => slice.offset)),
     integerArray(slices.map((slice) => slice.length)),
     blob.toBuffer(),
+    ...deeds,
   ]);
   const sent = new Set(rows.map((row) => row.n));
   return messages.map((_, n) => sent.has(n));

@@ -1,18 +1,19 @@
 /** GetRun, ListRuns, GetRunHistory, CancelRun. */
 import { DuctorError } from '../../../kernel/index.js';
-import type {
-  CancelRunRequest,
-  CancelRunResponse,
-  GetRunHistoryRequest,
-  GetRunHistoryResponse,
-  GetRunRequest,
-  GetRunResponse,
-  HistoryItem as WireHistoryItem,
-  ListRunsRequest,
-  ListRunsResponse,
-  Run,
+import {
+  RunServiceService,
+  type CancelRunRequest,
+  type CancelRunResponse,
+  type GetRunHistoryRequest,
+  type GetRunHistoryResponse,
+  type GetRunRequest,
+  type GetRunResponse,
+  type HistoryItem as WireHistoryItem,
+  type ListRunsRequest,
+  type ListRunsResponse,
+  type Run,
 } from '../../../gen/ductor/v1/run.js';
-import type { Pagination } from '../../../gen/ductor/v1/common.js';
+import { actorText, deedOf } from '../../../tenancy/index.js';
 import type { Unary } from '../call.js';
 import { badCursor, cursorNumber, decodeCursor, encodeCursor } from '../checks/cursor.js';
 import { FieldChecks, MAX_CURSOR_CHARS, MAX_IDENTIFIER_CHARS } from '../checks/field-checks.js';
@@ -28,6 +29,7 @@ import {
 } from '../ports.js';
 import { runStatusOf } from '../wire/enums.js';
 import { listedRunOf, runOf } from '../wire/run.js';
+import { pageEnd } from '../wire/page.js';
 import { timestampOf } from '../wire/timestamp.js';
 import type { RunLoader } from './run-loader.js';
 
@@ -42,7 +44,6 @@ export interface RunReads {
 const MAX_REASON_CHARS = 4_096;
 
 const missing = (runId: string): DuctorError => new DuctorError('not_found', `there is no run ${runId}`);
-const pageEnd = (nextCursor: string): Pagination => ({ pageSize: 0, cursor: '', nextCursor });
 
 function checkRunId(runId: string): void {
   const checks = new FieldChecks();
@@ -126,12 +127,14 @@ export function getRunHistory({ reader }: RunReads): Unary<GetRunHistoryRequest,
 
 /** CancelRun: answers the run as it is once the request is durable; running steps may still have to stop. */
 export function cancelRun(reads: RunReads): Unary<CancelRunRequest, CancelRunResponse> {
-  return async ({ runId, reason }, { tenantId, principalId }) => {
+  return async ({ runId, reason }, principal) => {
+    const { tenantId } = principal;
     const checks = new FieldChecks();
     checks.uuid('run_id', runId);
     checks.text('reason', reason, MAX_REASON_CHARS);
     checks.done();
-    await reads.coordinator.cancel({ tenantId, runId }, reason, principalId);
+    const deed = deedOf(principal, RunServiceService.cancelRun.path, reason);
+    await reads.coordinator.cancel({ tenantId, runId }, reason, actorText(principal), deed);
     return { data: await showRun(reads, { tenantId, runId }) };
   };
 }

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { checkJson, canonicalDigest, DuctorError } from '../../../kernel/index.js';
 import type { TriggerRunRequest } from '../../../gen/ductor/v1/run.js';
 import { plainJson } from '../../../bridge/index.js';
+import type { Deed } from '../../../tenancy/index.js';
 import { FieldChecks, MAX_IDENTIFIER_CHARS } from '../checks/field-checks.js';
 import {
   jsonValue,
@@ -92,12 +93,18 @@ function checkFields(request: TriggerRunRequest): void {
 }
 
 /**
- * Checks a trigger and starts its run. Resolves after the commit. The coordinator checks the input by the schema.
+ * Checks a trigger and starts its run, as the deed of a caller. Resolves after the commit. The coordinator checks the
+ * input by the schema.
  *
  * Throws invalid_argument, value_too_large, not_found, workflow_not_published, idempotency_conflict, node_starting,
  * database_unavailable.
  */
-export async function startRun(starter: Starter, tenantId: string, request: TriggerRunRequest): Promise<StartOutcome> {
+export async function startRun(
+  starter: Starter,
+  tenantId: string,
+  request: TriggerRunRequest,
+  by: Deed,
+): Promise<StartOutcome> {
   checkFields(request);
   const { familySlug, idempotencyKey } = request;
   const input = inputOf(request);
@@ -108,6 +115,7 @@ export async function startRun(starter: Starter, tenantId: string, request: Trig
     version,
     input: input.value,
     attributes: { ...request.attributes },
+    by,
     startKey: idempotencyKey === '' ? null : { key: idempotencyKey, fingerprint: fingerprintOf(input) },
   });
 }

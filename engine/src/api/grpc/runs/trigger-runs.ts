@@ -1,11 +1,13 @@
 /** TriggerRun and TriggerRuns. */
-import type {
-  TriggerOutcome,
-  TriggerRunRequest,
-  TriggerRunResponse,
-  TriggerRunsRequest,
-  TriggerRunsResponse,
+import {
+  RunServiceService,
+  type TriggerOutcome,
+  type TriggerRunRequest,
+  type TriggerRunResponse,
+  type TriggerRunsRequest,
+  type TriggerRunsResponse,
 } from '../../../gen/ductor/v1/run.js';
+import { deedOf, type AuditTrail, type Deed } from '../../../tenancy/index.js';
 import type { Unary } from '../call.js';
 import { FieldChecks } from '../checks/field-checks.js';
 import type { Report } from '../errors/report.js';
@@ -19,42 +21,60 @@ import { startRun, type Starter } from './start-run.js';
 export interface Triggers extends Starter, Pick<RunReads, 'load' | 'plans'> {
   readonly starts: RecentStarts;
   readonly report: Report;
+  readonly trail: AuditTrail;
 }
 
 const MAX_ITEMS = 1_000;
-const BATCH_METHOD = '/ductor.v1.RunService/TriggerRuns';
+const { triggerRun: ONE, triggerRuns: MANY } = RunServiceService;
 
-async function start(triggers: Triggers, tenantId: string, request: TriggerRunRequest): Promise<StartOutcome> {
-  const outcome = await startRun(triggers, tenantId, request);
+async function start(
+  triggers: Triggers,
+  tenantId: string,
+  request: TriggerRunRequest,
+  deed: Deed,
+): Promise<StartOutcome> {
+  const outcome = await startRun(triggers, tenantId, request, deed);
+  const { runId, existing } = outcome;
   // An earlier run may have ended long ago: whoever waits for it must look.
-  if (!outcome.existing) triggers.starts.add({ tenantId, runId: outcome.runId });
+  if (!existing) triggers.starts.add({ tenantId, runId });
+  else triggers.trail.note({ ...deed, tenantId, objectKind: 'run', objectId: runId, outcome: 'existing' });
   return outcome;
 }
 
 /** TriggerRun: answers the run as it is right after its start. */
 export function triggerRun(triggers: Triggers): Unary<TriggerRunRequest, TriggerRunResponse> {
-  return async (request, { tenantId }) => {
-    const { runId } = await start(triggers, tenantId, request);
+  return async (request, principal) => {
+    const { tenantId } = principal;
+    const { runId } = await start(triggers, tenantId, request, deedOf(principal, ONE.path));
     return { data: await showRun(triggers, { tenantId, runId }) };
   };
 }
 
-async function outcomeOf(triggers: Triggers, tenantId: string, item: TriggerRunRequest): Promise<TriggerOutcome> {
+async function outcomeOf(
+  triggers: Triggers,
+  tenantId: string,
+  item: TriggerRunRequest,
+  deed: Deed,
+): Promise<TriggerOutcome> {
   try {
-    const { runId, version, existing } = await start(triggers, tenantId, item);
+    const { runId, version, existing } = await start(triggers, tenantId, item, deed);
     return { runId, version, existing, error: undefined, problems: [] };
   } catch (caught) {
-    const error = triggers.report(caught, BATCH_METHOD);
+    const error = triggers.report(caught, MANY.path);
+    if (error.kind.grpc !== 'INVALID_ARGUMENT') {
+      triggers.trail.note({ ...deed, tenantId, objectKind: 'run', objectId: item.familySlug, outcome: error.code });
+    }
     return { runId: '', version: 0, existing: false, error: wireFailure(error), problems: wireProblems(error) };
   }
 }
 
 /** TriggerRuns: each item on its own; all that are fine share the coordinator's next commits. */
 export function triggerRuns(triggers: Triggers): Unary<TriggerRunsRequest, TriggerRunsResponse> {
-  return async ({ items }, { tenantId }) => {
+  return async ({ items }, principal) => {
     const checks = new FieldChecks();
     checks.count('items', items.length, 1, MAX_ITEMS);
     checks.done();
-    return { data: await Promise.all(items.map((item) => outcomeOf(triggers, tenantId, item))) };
+    const deed = deedOf(principal, MANY.path);
+    return { data: await Promise.all(items.map((item) => outcomeOf(triggers, principal.tenantId, item, deed))) };
   };
 }

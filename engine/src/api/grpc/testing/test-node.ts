@@ -87,6 +87,7 @@ export async function startTestNode(db: Database, options: TestNodeOptions = {})
       await coordinator.stop();
       bridge.close();
       await server.close();
+      await tenancy.trail.flush();
       await Promise.all([runs.close(), cluster.close()]);
     },
   };

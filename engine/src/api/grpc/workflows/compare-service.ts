@@ -1,12 +1,14 @@
 /** PromoteWorkflow and DiffWorkflow. */
 import {
   ChangeKind,
+  WorkflowServiceService,
   type DefinitionChange as WireChange,
   type DiffWorkflowRequest,
   type DiffWorkflowResponse,
   type PromoteWorkflowRequest,
   type PromoteWorkflowResponse,
 } from '../../../gen/ductor/v1/workflow.js';
+import { deedOf } from '../../../tenancy/index.js';
 import type { Unary } from '../call.js';
 import { FieldChecks } from '../checks/field-checks.js';
 import type { WorkflowCatalog } from '../ports.js';
@@ -31,12 +33,14 @@ function changeOf({ kind, path, before, after }: Change): WireChange {
 
 /** PromoteWorkflow. */
 export function promoteWorkflow(catalog: WorkflowCatalog): Unary<PromoteWorkflowRequest, PromoteWorkflowResponse> {
-  return async ({ workflowId, version, expectedVersion }, { tenantId }) => {
+  return async ({ workflowId, version, expectedVersion }, principal) => {
     const checks = new FieldChecks();
     checks.required('workflow_id', workflowId);
     checks.count('version', version, 1, MAX_VERSION);
     checks.done();
-    return { data: workflowOf(await catalog.promote(tenantId, workflowId, version, expectedVersion)) };
+    const deed = deedOf(principal, WorkflowServiceService.promoteWorkflow.path);
+    const promoted = await catalog.promote(principal.tenantId, workflowId, version, expectedVersion, deed);
+    return { data: workflowOf(promoted) };
   };
 }
 

@@ -1,8 +1,8 @@
 /** WorkflowService: definitions drafted, validated, published, listed. */
 import { DuctorError } from '../../../kernel/index.js';
-import type { Pagination } from '../../../gen/ductor/v1/common.js';
 import {
   Status,
+  WorkflowServiceService as W,
   type CreateWorkflowRequest,
   type CreateWorkflowResponse,
   type GetWorkflowRequest,
@@ -21,14 +21,14 @@ import {
   type WorkflowDefinition,
 } from '../../../gen/ductor/v1/workflow.js';
 import { definitionFromWire } from '../../../bridge/index.js';
+import { deedOf } from '../../../tenancy/index.js';
 import type { Unary } from '../call.js';
 import { badCursor, cursorNumber, decodeCursor, encodeCursor } from '../checks/cursor.js';
 import { FieldChecks, MAX_CURSOR_CHARS, MAX_IDENTIFIER_CHARS } from '../checks/field-checks.js';
 import type { Definition, WorkflowCatalog, WorkflowRecord } from '../ports.js';
 import { definitionToWire } from '../wire/definition.js';
+import { pageEnd } from '../wire/page.js';
 import { timestampOf } from '../wire/timestamp.js';
-
-const pageEnd = (nextCursor: string): Pagination => ({ pageSize: 0, cursor: '', nextCursor });
 
 /** A workflow as the contract shows it. */
 export function workflowOf(record: WorkflowRecord): Workflow {
@@ -62,9 +62,10 @@ function definitionOf(definition: WorkflowDefinition | undefined): Definition {
 
 /** CreateWorkflow. */
 export function createWorkflow(catalog: WorkflowCatalog): Unary<CreateWorkflowRequest, CreateWorkflowResponse> {
-  return async (request, { tenantId }) => ({
-    data: workflowOf(await catalog.create(tenantId, definitionFromWire(request))),
-  });
+  return async (request, principal) => {
+    const deed = deedOf(principal, W.createWorkflow.path);
+    return { data: workflowOf(await catalog.create(principal.tenantId, definitionFromWire(request), deed)) };
+  };
 }
 
 /** GetWorkflow. */
@@ -97,9 +98,11 @@ export function listWorkflows(catalog: WorkflowCatalog): Unary<ListWorkflowsRequ
 
 /** UpdateWorkflow. */
 export function updateWorkflow(catalog: WorkflowCatalog): Unary<UpdateWorkflowRequest, UpdateWorkflowResponse> {
-  return async ({ workflowId, definition }, { tenantId }) => {
+  return async ({ workflowId, definition }, principal) => {
     checkName(workflowId);
-    return { data: workflowOf(await catalog.updateDraft(tenantId, workflowId, definitionOf(definition))) };
+    const deed = deedOf(principal, W.updateWorkflow.path);
+    const updated = await catalog.updateDraft(principal.tenantId, workflowId, definitionOf(definition), deed);
+    return { data: workflowOf(updated) };
   };
 }
 
@@ -123,9 +126,10 @@ export function validateWorkflow(catalog: WorkflowCatalog): Unary<ValidateWorkfl
 
 /** PublishWorkflow. */
 export function publishWorkflow(catalog: WorkflowCatalog): Unary<PublishWorkflowRequest, PublishWorkflowResponse> {
-  return async ({ workflowId, expectedVersion }, { tenantId }) => {
+  return async ({ workflowId, expectedVersion }, principal) => {
     checkName(workflowId);
-    return { data: workflowOf(await catalog.publish(tenantId, workflowId, expectedVersion)) };
+    const deed = deedOf(principal, W.publishWorkflow.path);
+    return { data: workflowOf(await catalog.publish(principal.tenantId, workflowId, expectedVersion, deed)) };
   };
 }
 

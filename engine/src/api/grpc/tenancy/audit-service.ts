@@ -1,0 +1,50 @@
+/** AuditService: what keys of a tenant did. */
+import type { AuditEvent, ListAuditEventsRequest, ListAuditEventsResponse } from '../../../gen/ductor/v1/audit.js';
+import { OBJECT_KINDS, type AuditCursor, type AuditRecord, type Tenancy } from '../../../tenancy/index.js';
+import type { Unary } from '../call.js';
+import { badCursor, cursorNumber, decodeCursor, encodeCursor } from '../checks/cursor.js';
+import { FieldChecks, MAX_CURSOR_CHARS, MAX_IDENTIFIER_CHARS } from '../checks/field-checks.js';
+import { pageEnd } from '../wire/page.js';
+import { timestampOf } from '../wire/timestamp.js';
+
+function eventOf(record: AuditRecord): AuditEvent {
+  const { id, atUs, actorId, actor, method, objectKind, objectId, outcome, reason } = record;
+  return { id, at: timestampOf(atUs), actorId, actor, method, objectKind, objectId, outcome, reason };
+}
+
+function cursorOf(cursor: string): AuditCursor {
+  const [at, id = ''] = decodeCursor(cursor, 2);
+  if (!new FieldChecks().uuid('pagination.cursor', id)) throw badCursor(cursor);
+  return { atUs: cursorNumber(at, cursor), id };
+}
+
+/** ListAuditEvents. */
+export function listAuditEvents(
+  tenancy: Pick<Tenancy, 'listAudit'>,
+): Unary<ListAuditEventsRequest, ListAuditEventsResponse> {
+  return async ({ pagination, objectKind, objectId, actorId }, { tenantId }) => {
+    const checks = new FieldChecks();
+    const limit = checks.pageSize('pagination.page_size', pagination?.pageSize ?? 0);
+    const cursor = pagination?.cursor ?? '';
+    checks.text('pagination.cursor', cursor, MAX_CURSOR_CHARS);
+    checks.text('object_id', objectId, MAX_IDENTIFIER_CHARS);
+    if (actorId !== '') checks.uuid('actor_id', actorId);
+    const kind = OBJECT_KINDS.find((known) => known === objectKind);
+    if (objectKind !== '' && kind === undefined) {
+      checks.note('object_kind', objectKind, 'is no kind of object', `use ${OBJECT_KINDS.join(', ')}`);
+    }
+    checks.done();
+    const found = await tenancy.listAudit({
+      tenantId,
+      limit: limit + 1,
+      ...(cursor === '' ? {} : { after: cursorOf(cursor) }),
+      ...(kind === undefined ? {} : { objectKind: kind }),
+      ...(objectId === '' ? {} : { objectId }),
+      ...(actorId === '' ? {} : { actorId }),
+    });
+    const page = found.slice(0, limit);
+    const last = page.at(-1);
+    const next = found.length > limit && last !== undefined ? encodeCursor([last.atUs, last.id]) : '';
+    return { data: page.map(eventOf), pagination: pageEnd(next) };
+  };
+}

@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AuditServiceService, ListAuditEventsRequest, type AuditEvent } from '../../../gen/ductor/v1/audit.js';
+import { CreateApiKeyRequest, TenancyServiceService } from '../../../gen/ductor/v1/tenancy.js';
+import { testDatabase } from '../../../store/testing/index.js';
+import { auditedMethod, SCOPES, type Scope } from '../../../tenancy/index.js';
+import { MATRIX_METHODS } from '../../testing/matrix/methods.js';
+import { GRPC_DOOR } from '../../testing/matrix/doors.js';
+import { matrixWorld, type MatrixWorld } from '../../testing/matrix/world.js';
+import type { Ids } from '../../testing/matrix/requests.js';
+import { call, testClient, wireErrorOf, type TestClient } from '../testing/test-client.js';
+import { startTestNode, type TestNode } from '../testing/test-node.js';
+
+const database = testDatabase();
+let node: TestNode;
+let world: MatrixWorld;
+let reader: TestClient;
+const clients: TestClient[] = [];
+const WRITING = MATRIX_METHODS.filter(({ name }) => auditedMethod(name) !== undefined);
+
+beforeAll(async () => {
+  node = await startTestNode(database.db);
+  world = await matrixWorld(node, 'audit');
+  const [method] = MATRIX_METHODS.filter(({ scope }) => scope === 'audit:read');
+  reader = testClient(node.address, (method && (await world.key('own', method))) ?? '');
+});
+afterAll(async () => {
+  world.close();
+  reader.close();
+  for (const client of clients) client.close();
+  await node.stop();
+});
+
+async function trail(filter: Partial<ListAuditEventsRequest> = {}, by = reader): Promise<AuditEvent[]> {
+  await node.tenancy.trail.flush();
+  const pagination = { pageSize: 200, cursor: '', nextCursor: '' };
+  const request = ListAuditEventsRequest.fromPartial({ pagination, ...filter });
+  return (await call(by, AuditServiceService.listAuditEvents, request)).data;
+}
+const fresh = async (slug: string, scopes: readonly Scope[] = SCOPES): Promise<TestClient> => {
+  const client = testClient(node.address, (await node.tenant(slug, scopes)).apiKey);
+  clients.push(client);
+  return client;
+};
+
+describe('the audit trail', () => {
+  it('knows every method that writes', () => {
+    const writing = MATRIX_METHODS.filter(({ scope }) => scope.endsWith(':write') || scope === 'tenant:admin');
+    const left = writing.filter(({ name }) => auditedMethod(name) === undefined).map(({ name }) => name);
+    expect(left).toEqual(['/ductor.v1.TenancyService/ListTenants']);
+  });
+
+  it.each(WRITING)('has one row for what $name did', async (method) => {
+    const ids = await world.ids('own');
+    const apiKey = await world.key('own', method);
+    const before = await trail();
+    expect(await GRPC_DOOR.call(node.address, method, apiKey, method.request(ids))).toMatchObject({ code: 'ok' });
+    const [row, ...more] = (await trail()).slice(0, (await trail()).length - before.length);
+    expect(more).toEqual([]);
+    expect(row).toMatchObject({
+      method: method.name,
+      objectKind: auditedMethod(method.name)?.kind,
+      outcome: 'ok',
+      actor: expect.stringMatching(/^own /),
+    });
+    expect(row?.objectId).toMatch(/^[0-9a-f-]{36}$/);
+    expect(await trail({ objectId: row?.objectId ?? '', objectKind: row?.objectKind ?? '' })).toContainEqual(row);
+    expect((await trail({ actorId: row?.actorId ?? '' }))[0]).toEqual(row);
+  });
+
+  it.each(WRITING.filter(({ namesObject }) => namesObject !== false))(
+    'has one row for what $name was refused',
+    async (method) => {
+      const missing: Ids = await world.ids('missing');
+      for (const [kind, outcome] of [
+        ['own', 'not_found'],
+        ['lower', 'permission_denied'],
+      ] as const) {
+        const before = await trail();
+        await GRPC_DOOR.call(node.address, method, await world.key(kind, method), method.request(missing));
+        const rows = (await trail()).slice(0, (await trail()).length - before.length);
+        expect(rows).toMatchObject([{ method: method.name, outcome }]);
+        // Who may not call has nothing read of what they sent.
+        expect(rows[0]?.objectId === '').toBe(kind === 'lower');
+      }
+    },
+  );
+
+  it('says why, where the caller does', async () => {
+    const client = await fresh('reasons');
+    const key = { name: 'k', scopes: ['run:read'] };
+    const { data } = await call(client, TenancyServiceService.createApiKey, CreateApiKeyRequest.fromPartial(key));
+    const keyId = data?.key?.id ?? '';
+    await call(client, TenancyServiceService.revokeApiKey, { keyId, reason: 'leaked' });
+    expect(await trail({ objectId: keyId }, client)).toMatchObject([{ reason: 'leaked' }, { reason: '' }]);
+  });
+
+  it('is paged from the newest on, and is each tenant’s own', async () => {
+    const client = await fresh('pages');
+    for (let n = 0; n < 5; n += 1) {
+      const key = CreateApiKeyRequest.fromPartial({ name: `k${n}`, scopes: ['run:read'] });
+      await call(client, TenancyServiceService.createApiKey, key);
+    }
+    const whole = await trail({}, client);
+    expect(whole).toHaveLength(5);
+    const paged: AuditEvent[] = [];
+    for (let cursor = ''; ;) {
+      const request = ListAuditEventsRequest.fromPartial({ pagination: { pageSize: 2, cursor, nextCursor: '' } });
+      const page = await call(client, AuditServiceService.listAuditEvents, request);
+      paged.push(...page.data);
+      cursor = page.pagination?.nextCursor ?? '';
+      if (cursor === '') break;
+    }
+    expect(paged).toEqual(whole);
+    const stranger = await fresh('pages-stranger');
+    expect(await trail({}, stranger)).toEqual([]);
+    expect(await trail({ objectId: whole[0]?.objectId ?? '' }, stranger)).toEqual([]);
+  });
+
+  it('refuses filters that make no sense', async () => {
+    for (const wrong of [{ objectKind: 'moon' }, { actorId: 'me' }, { objectId: 'x'.repeat(200) }]) {
+      const failed = await trail(wrong).catch(wireErrorOf);
+      expect(failed).toMatchObject({ code: 'invalid_argument' });
+    }
+  });
+
+  it('is never changed', async () => {
+    await expect(database.db.query("update ductor.audit set outcome = 'ok'")).rejects.toThrow('never changed');
+    const own = database.db.asTenant('01900000-0000-7000-8000-00000000000a');
+    await expect(own.query('delete from ductor.audit')).rejects.toThrow('permission denied');
+    await expect(own.query("update ductor.audit set actor = ''")).rejects.toThrow('permission denied');
+  });
+});

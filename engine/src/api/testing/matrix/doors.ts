@@ -1,0 +1,53 @@
+/** The doors of a node as the matrix calls them. */
+import { status } from '@grpc/grpc-js';
+import { rawCall, testClient, wireErrorOf } from '../../grpc/testing/test-client.js';
+import { bearer, httpCall, member, type HttpAnswer } from '../http-call.js';
+import { restTwin } from '../rest-twin.js';
+import type { MatrixAnswer, MatrixDoor } from './matrix.js';
+
+/** Faults carry a tag of their own in each answer; the matrix expects none. */
+function httpAnswer({ status: code, body, headers }: HttpAnswer, found: unknown): MatrixAnswer {
+  const said = [code, headers['content-type'], headers['retry-after'], headers['grpc-status'], body.toString('utf8')];
+  if (code === 200) return { code: 'ok', body: JSON.stringify(said) };
+  return { code: typeof found === 'string' ? found : `status ${code}`, body: JSON.stringify(said) };
+}
+
+/** gRPC, by grpc-js. */
+export const GRPC_DOOR: MatrixDoor = {
+  name: 'grpc',
+  has: () => true,
+  async call(address, { method, name, bytes }, apiKey, request) {
+    const client = testClient(address, apiKey);
+    const responseStream = method.kind !== 'unary';
+    const { answers, error } = await rawCall(client, { path: name, responseStream }, bytes(request));
+    client.close();
+    if (error === null) return { code: 'ok', body: Buffer.concat(answers).toString('latin1') };
+    const wire = wireErrorOf(error);
+    const body = JSON.stringify([error.code, error.details, wire]);
+    return { code: wire?.code ?? `status ${status[error.code]}`, body };
+  },
+};
+
+/** REST, by the first binding of the method. */
+export const REST_DOOR: MatrixDoor = {
+  name: 'rest',
+  has: ({ method }) => method.bindings.length > 0,
+  async call(address, { method }, apiKey, request) {
+    const headers = apiKey === null ? { 'content-type': 'application/json' } : bearer(apiKey);
+    const answer = await httpCall(address, { ...restTwin(method, request), headers });
+    return httpAnswer(answer, member(answer.json, 'error', 'code'));
+  },
+};
+
+/** Connect with JSON, calls with one answer. */
+export const CONNECT_DOOR: MatrixDoor = {
+  name: 'connect',
+  has: ({ method }) => method.kind === 'unary',
+  async call(address, { name }, apiKey, request) {
+    const headers = apiKey === null ? { 'content-type': 'application/json' } : bearer(apiKey);
+    const answer = await httpCall(address, { method: 'POST', path: name, headers, body: JSON.stringify(request) });
+    const { code, body } = httpAnswer(answer, member(answer.json, 'details', 0, 'debug', 'code'));
+    const plain = (_: string, base64: string): string => Buffer.from(base64, 'base64').toString('latin1');
+    return { code, body: body.replaceAll(/\\"value\\":\\"([^"\\]*)/g, plain) };
+  },
+};

@@ -1,0 +1,82 @@
+/**
+ * A good request for every method of the contract, as JSON. What a test tries with every method it takes from here; a
+ * method of the descriptors that has none fails the tests.
+ */
+import type { Scope } from '../../../tenancy/index.js';
+import type { JsonFields } from '../../json/check-message.js';
+
+/** Ids that belong to one tenant, or to nobody. */
+export interface Ids {
+  /** A run that has ended. */
+  readonly runId: string;
+  /** A run that waits. */
+  readonly openRunId: string;
+  readonly workflowId: string;
+  readonly familySlug: string;
+  readonly keyId: string;
+}
+
+/** How to ask. */
+export interface GoodRequest {
+  readonly request: (ids: Ids) => JsonFields;
+  /**
+   * Whether it names an object: then a foreign one must look like a missing one. 'inside': yes, and the answer is a
+   * success that says for each object that it is not there.
+   */
+  readonly namesObject: boolean | 'inside';
+  /** Scopes that it needs besides the one of the permission table: it hands them on. */
+  readonly handsOn: readonly Scope[];
+}
+
+const WAIT = { ref: 'wait', type: 'STEP_TYPE_WAIT', args: { duration: '1h' } };
+let names = 0;
+/** A name that nothing has yet. */
+const freshName = (): string => `made-${(names += 1)}`;
+
+const plain = (request: GoodRequest['request']): GoodRequest => ({ request, namesObject: false, handsOn: [] });
+const naming = (request: GoodRequest['request']): GoodRequest => ({ request, namesObject: true, handsOn: [] });
+
+/** By full names of methods. */
+export const GOOD_REQUESTS: Readonly<Record<string, GoodRequest>> = {
+  '/ductor.v1.AuditService/ListAuditEvents': plain(() => ({})),
+  '/ductor.v1.BridgeService/Work': plain(() => ({
+    hello: { worker_id: '00000000-0000-4000-8000-000000000001', slots: 1 },
+  })),
+  '/ductor.v1.RunService/AwaitRuns': {
+    request: ({ runId }) => ({ run_ids: [runId] }),
+    namesObject: 'inside',
+    handsOn: [],
+  },
+  '/ductor.v1.RunService/CancelRun': naming(({ openRunId }) => ({ run_id: openRunId })),
+  '/ductor.v1.RunService/GetRun': naming(({ runId }) => ({ run_id: runId })),
+  '/ductor.v1.RunService/GetRunHistory': naming(({ runId }) => ({ run_id: runId })),
+  '/ductor.v1.RunService/ListRuns': plain(() => ({})),
+  '/ductor.v1.RunService/TriggerRun': naming(({ familySlug }) => ({ family_slug: familySlug })),
+  '/ductor.v1.RunService/TriggerRuns': {
+    request: ({ familySlug }) => ({ items: [{ family_slug: familySlug }] }),
+    namesObject: 'inside',
+    handsOn: [],
+  },
+  '/ductor.v1.RunService/WatchRun': naming(({ runId }) => ({ run_id: runId })),
+  '/ductor.v1.TenancyService/CreateApiKey': plain(() => ({ name: freshName(), scopes: ['key:write'] })),
+  '/ductor.v1.TenancyService/CreateTenant': {
+    request: () => ({ slug: freshName(), scopes: ['run:read'] }),
+    namesObject: false,
+    handsOn: ['run:read'],
+  },
+  '/ductor.v1.TenancyService/ListApiKeys': plain(() => ({})),
+  '/ductor.v1.TenancyService/ListTenants': plain(() => ({})),
+  '/ductor.v1.TenancyService/RevokeApiKey': naming(({ keyId }) => ({ key_id: keyId })),
+  '/ductor.v1.WorkflowService/CreateWorkflow': plain(() => ({ family_slug: freshName() })),
+  '/ductor.v1.WorkflowService/DiffWorkflow': naming(({ workflowId }) => ({ workflow_id: workflowId })),
+  '/ductor.v1.WorkflowService/GetWorkflow': naming(({ workflowId }) => ({ workflow_id: workflowId })),
+  '/ductor.v1.WorkflowService/ListWorkflowVersions': naming(({ workflowId }) => ({ workflow_id: workflowId })),
+  '/ductor.v1.WorkflowService/ListWorkflows': plain(() => ({})),
+  '/ductor.v1.WorkflowService/PromoteWorkflow': naming(({ workflowId }) => ({ workflow_id: workflowId, version: 1 })),
+  '/ductor.v1.WorkflowService/PublishWorkflow': naming(({ workflowId }) => ({ workflow_id: workflowId })),
+  '/ductor.v1.WorkflowService/UpdateWorkflow': naming(({ workflowId, familySlug }) => ({
+    workflow_id: workflowId,
+    definition: { family_slug: familySlug, steps: [WAIT] },
+  })),
+  '/ductor.v1.WorkflowService/ValidateWorkflow': naming(({ workflowId }) => ({ workflow_id: workflowId })),
+};

@@ -1,0 +1,114 @@
+/** Two tenants with everything a method can name, and keys of every kind. */
+import { TriggerRunRequest, RunServiceService } from '../../../gen/ductor/v1/run.js';
+import { seededRandom } from '../../../kernel/index.js';
+import { newApiKey, SCOPES, type Scope } from '../../../tenancy/index.js';
+import { call, testClient, type TestClient } from '../../grpc/testing/test-client.js';
+import type { TestNode } from '../../grpc/testing/test-node.js';
+import type { MatrixMethod } from './methods.js';
+import type { Ids } from './requests.js';
+
+/** Kinds of keys. other: of another tenant, for everything; lower: for everything but what the method needs. */
+export const KEY_KINDS = [
+  'none',
+  'garbage',
+  'bad checksum',
+  'unknown',
+  'expired',
+  'revoked',
+  'other',
+  'lower',
+  'own',
+] as const;
+
+/** A kind of key. */
+export type KeyKind = (typeof KEY_KINDS)[number];
+
+/** Whose ids a request names, as the tenant of the key `own` sees it. */
+export type IdKind = 'own' | 'foreign' | 'missing';
+
+/** The world. */
+export interface MatrixWorld {
+  /** The key of a kind for a method; null: none. */
+  key(kind: KeyKind, method: MatrixMethod): Promise<string | null>;
+  /** Ids of a kind; the run that waits is a new one. */
+  ids(kind: IdKind): Promise<Ids>;
+  close(): void;
+}
+
+interface Side {
+  readonly tenantId: string;
+  readonly client: TestClient;
+  readonly ids: Omit<Ids, 'openRunId'>;
+}
+
+const WAIT = { ref: 'wait', type: 'STEP_TYPE_WAIT', args: { duration: '1h' } };
+const MISSING: Ids = {
+  runId: '01900000-0000-7000-8000-00000000000a',
+  openRunId: '01900000-0000-7000-8000-00000000000b',
+  workflowId: '01900000-0000-7000-8000-00000000000c',
+  familySlug: '',
+  keyId: '01900000-0000-7000-8000-00000000000d',
+};
+
+async function startRun(client: TestClient, familySlug: string): Promise<string> {
+  const request = TriggerRunRequest.fromPartial({ familySlug });
+  const { data } = await call(client, RunServiceService.triggerRun, request);
+  return data?.id ?? '';
+}
+
+async function sideOf(node: TestNode, slug: string): Promise<Side> {
+  const { tenantId, apiKey } = await node.tenant(slug);
+  const client = testClient(node.address, apiKey);
+  const familySlug = `waits-${slug}`;
+  const { id: workflowId } = await node.registry.create(tenantId, { family_slug: familySlug, steps: [WAIT] });
+  await node.registry.publish(tenantId, workflowId, 0);
+  const runId = await startRun(client, familySlug);
+  await call(client, RunServiceService.cancelRun, { runId, reason: '' });
+  const { keyId } = await node.tenancy.createKey({ tenantId, name: 'named', scopes: SCOPES });
+  return { tenantId, client, ids: { runId, workflowId, familySlug, keyId } };
+}
+
+/** Makes the world on a node. `name` is part of the names of its tenants. */
+export async function matrixWorld(node: TestNode, name: string): Promise<MatrixWorld> {
+  const own = await sideOf(node, `${name}-own`);
+  const other = await sideOf(node, `${name}-other`);
+  const { tenancy } = node;
+  const make = async (scopes: readonly Scope[], label: string, expiresInMs?: number): Promise<[string, string]> => {
+    const key = { tenantId: own.tenantId, name: `${label} ${scopes.join(' ')}`.slice(0, 128), scopes };
+    const { apiKey, keyId } = await tenancy.createKey(expiresInMs === undefined ? key : { ...key, expiresInMs });
+    return [apiKey, keyId];
+  };
+  const made = new Map<string, Promise<string>>();
+  const once = (scopes: readonly Scope[], label: string): Promise<string> => {
+    const known = made.get(`${label} ${scopes.join()}`) ?? make(scopes, label).then(([apiKey]) => apiKey);
+    made.set(`${label} ${scopes.join()}`, known);
+    return known;
+  };
+  const [expired] = await make(SCOPES, 'expired', 1);
+  const [revoked, revokedId] = await make(SCOPES, 'revoked');
+  await tenancy.revokeKey(own.tenantId, revokedId);
+  const { apiKey: others } = await tenancy.createKey({ tenantId: other.tenantId, name: 'other', scopes: SCOPES });
+  const unknown = newApiKey(seededRandom(1));
+  const typo = others.slice(0, -1) + (others.endsWith('A') ? 'B' : 'A');
+  const fixed = { none: null, garbage: 'garbage', 'bad checksum': typo, unknown, expired, revoked, other: others };
+  return {
+    async key(kind, { scope, handsOn }) {
+      if (kind === 'own') return once([scope, ...handsOn], kind);
+      if (kind !== 'lower') return fixed[kind];
+      return once(
+        SCOPES.filter((one) => one !== scope),
+        kind,
+      );
+    },
+    async ids(kind) {
+      // As long as the foreign one: lengths stand in binary answers.
+      if (kind === 'missing') return { ...MISSING, familySlug: `waits-${name}-nobod` };
+      const { client, ids } = kind === 'own' ? own : other;
+      return { ...ids, openRunId: await startRun(client, ids.familySlug) };
+    },
+    close() {
+      own.client.close();
+      other.client.close();
+    },
+  };
+}

@@ -1,0 +1,42 @@
+/**
+ * What each method that writes is about: one table, as the permission table is. A method with a scope of writing that
+ * is not here cannot be served, so that no write goes without its row by being forgotten.
+ */
+import { PERMISSIONS } from '../permissions.js';
+
+/** Kinds of objects. */
+export type ObjectKind = 'api_key' | 'run' | 'tenant' | 'workflow';
+
+/** Every kind. */
+export const OBJECT_KINDS: readonly ObjectKind[] = ['api_key', 'run', 'tenant', 'workflow'];
+
+/** What a method changes. */
+export interface AuditedMethod {
+  readonly kind: ObjectKind;
+  /** Field of the request that names the object where nothing came of the call. */
+  readonly field: string;
+}
+
+const AUDITED: Readonly<Record<string, AuditedMethod>> = {
+  '/ductor.v1.RunService/CancelRun': { kind: 'run', field: 'runId' },
+  '/ductor.v1.RunService/TriggerRun': { kind: 'run', field: 'familySlug' },
+  '/ductor.v1.RunService/TriggerRuns': { kind: 'run', field: 'familySlug' },
+  '/ductor.v1.TenancyService/CreateApiKey': { kind: 'api_key', field: 'name' },
+  '/ductor.v1.TenancyService/CreateTenant': { kind: 'tenant', field: 'slug' },
+  '/ductor.v1.TenancyService/RevokeApiKey': { kind: 'api_key', field: 'keyId' },
+  '/ductor.v1.WorkflowService/CreateWorkflow': { kind: 'workflow', field: 'familySlug' },
+  '/ductor.v1.WorkflowService/PromoteWorkflow': { kind: 'workflow', field: 'workflowId' },
+  '/ductor.v1.WorkflowService/PublishWorkflow': { kind: 'workflow', field: 'workflowId' },
+  '/ductor.v1.WorkflowService/UpdateWorkflow': { kind: 'workflow', field: 'workflowId' },
+};
+
+/** What a method changes; undefined when it changes nothing that a caller asks for. */
+export function auditedMethod(method: string): AuditedMethod | undefined {
+  return Object.hasOwn(AUDITED, method) ? AUDITED[method] : undefined;
+}
+
+/** Whether the method writes, by its scope, and the table above does not say what: it must not be served. */
+export function isAuditMissing(method: string): boolean {
+  const isWriting = Object.hasOwn(PERMISSIONS, method) && PERMISSIONS[method]?.endsWith(':write') === true;
+  return isWriting && auditedMethod(method) === undefined;
+}

@@ -1,0 +1,43 @@
+/** Statements on `tenants`. They are the operator's: no tenant sees another. */
+import type { Queryable, Row } from '../../store/index.js';
+
+/** A tenant. */
+export interface TenantRecord {
+  readonly id: string;
+  readonly slug: string;
+  /** Microseconds since 1970. */
+  readonly createdAtUs: number;
+}
+
+interface TenantRow extends Row {
+  readonly tenant_id: string;
+  readonly slug: string;
+  readonly created_us: number;
+}
+
+const COLUMNS = `tenant_id::text, slug, (extract(epoch from created_at) * 1000000)::bigint as created_us`;
+
+const toRecord = ({ tenant_id: id, slug, created_us: createdAtUs }: TenantRow): TenantRecord => ({
+  id,
+  slug,
+  createdAtUs,
+});
+
+/** Makes a tenant; undefined when the slug is taken. */
+export async function insertTenant(db: Queryable, tenantId: string, slug: string): Promise<TenantRecord | undefined> {
+  const { rows } = await db.query<TenantRow>(
+    `insert into ductor.tenants (tenant_id, slug) values ($1::uuid, $2) on conflict (slug) do nothing
+      returning ${COLUMNS}`,
+    [tenantId, slug],
+  );
+  return rows[0] && toRecord(rows[0]);
+}
+
+/** Tenants after a slug (empty: from the first), in order of bytes, at most `limit`. */
+export async function listTenants(db: Queryable, afterSlug: string, limit: number): Promise<readonly TenantRecord[]> {
+  const { rows } = await db.query<TenantRow>(
+    `select ${COLUMNS} from ductor.tenants where slug collate "C" > $1 order by slug collate "C" limit $2`,
+    [afterSlug, limit],
+  );
+  return rows.map(toRecord);
+}
