@@ -2,6 +2,7 @@
  * Runs that ended here moments ago: who asks for a result just after the end is answered from memory. Bounded by count
  * and bytes; the oldest go first.
  */
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../../kernel/index.js';
 import type { RunFailure, RunKey, RunStatus, Value } from '../ports.js';
 
@@ -23,12 +24,15 @@ interface Entry {
   readonly untilMs: number;
 }
 
-/** The last runs that ended. */
+/** The last runs that ended. A Map would find its oldest key ever more slowly: see RecentStarts. */
 export class ClosedRuns {
   readonly #clock: Clock;
-  /** In order of their end. */
-  readonly #entries = new Map<string, Entry>();
-  #bytes = 0;
+  /** In order of their end: reading moves nothing. */
+  readonly #entries = new LRUCache<string, Entry>({
+    max: MAX_RUNS,
+    maxSize: MAX_BYTES,
+    sizeCalculation: ({ bytes }) => bytes,
+  });
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -36,29 +40,15 @@ export class ClosedRuns {
 
   /** Remembers an end. */
   add({ tenantId, runId }: RunKey, end: Exclude<RunEnd, null>): void {
-    this.#delete(runId);
     const bytes = 300 + (end.output?.data.length ?? 0) + (end.error?.stack.length ?? 0);
     const untilMs = this.#clock.monotonicMs() + KEPT_MS;
     this.#entries.set(runId, { tenantId, end, bytes, untilMs });
-    this.#bytes += bytes;
-    for (const [oldest, entry] of this.#entries) {
-      const isTooMuch = this.#entries.size > MAX_RUNS || this.#bytes > MAX_BYTES;
-      if (!isTooMuch && entry.untilMs > this.#clock.monotonicMs()) return;
-      this.#delete(oldest);
-    }
   }
 
   /** How the tenant's run ended; undefined when that is not known here. */
   get({ tenantId, runId }: RunKey): RunEnd | undefined {
-    const entry = this.#entries.get(runId);
+    const entry = this.#entries.peek(runId);
     if (entry === undefined || entry.tenantId !== tenantId) return undefined;
     return entry.untilMs > this.#clock.monotonicMs() ? entry.end : undefined;
-  }
-
-  #delete(runId: string): void {
-    const entry = this.#entries.get(runId);
-    if (entry === undefined) return;
-    this.#entries.delete(runId);
-    this.#bytes -= entry.bytes;
   }
 }
