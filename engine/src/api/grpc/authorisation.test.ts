@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WorkRequest } from '../../gen/ductor/v1/bridge.js';
-import { RunServiceService, RunState, TriggerRunRequest } from '../../gen/ductor/v1/run.js';
+import { ListRunsRequest, RunServiceService, RunState, TriggerRunRequest } from '../../gen/ductor/v1/run.js';
 import { isAuditMissing, PERMISSIONS, SCOPES } from '../../tenancy/index.js';
 import { DuctorError, systemClock } from '../../kernel/index.js';
 import { testDatabase } from '../../store/testing/index.js';
@@ -107,11 +107,7 @@ describe('lists and streams of another tenant', () => {
   it('are empty, and its idempotency keys are its own', async () => {
     const stranger = connect(otherKey);
     const theirs = await makeIds(otherTenant, otherKey);
-    const listed = await call(stranger, RunServiceService.listRuns, {
-      pagination: undefined,
-      state: 0,
-      familySlug: '',
-    });
+    const listed = await call(stranger, RunServiceService.listRuns, ListRunsRequest.fromPartial({}));
     expect(listed.data.map(({ id }) => id)).toEqual([theirs.runId]);
     const withKey = TriggerRunRequest.fromPartial({ familySlug: 'waits', idempotencyKey: 'same' });
     const a = await call(connect(ownKey), RunServiceService.triggerRun, withKey);

@@ -49,7 +49,7 @@ describe('the audit trail', () => {
     expect(left).toEqual(['/ductor.v1.TenancyService/ListTenants']);
   });
 
-  it.each(WRITING)('has one row for what $name did', async (method) => {
+  it.each(WRITING.filter(({ answer }) => answer === undefined))('has one row for what $name did', async (method) => {
     const ids = await world.ids('own');
     const apiKey = await world.key('own', method);
     const before = await trail();

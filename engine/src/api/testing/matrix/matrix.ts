@@ -32,11 +32,11 @@ const REFUSED: readonly KeyKind[] = ['none', 'garbage', 'bad checksum', 'unknown
 const TIMED_CALLS = 15;
 
 /** The code of a cell. */
-function expectedCode({ namesObject }: MatrixMethod, key: KeyKind, id: IdKind): string {
+function expectedCode({ namesObject, answer = 'ok' }: MatrixMethod, key: KeyKind, id: IdKind): string {
   if (REFUSED.includes(key)) return 'unauthenticated';
   if (key === 'lower') return 'permission_denied';
-  if (namesObject !== true) return 'ok';
-  return id === (key === 'own' ? 'own' : 'foreign') ? 'ok' : 'not_found';
+  if (namesObject !== true) return answer;
+  return id === (key === 'own' ? 'own' : 'foreign') ? answer : 'not_found';
 }
 
 /** The answer with the ids that were asked for taken out, and with what differs between any two answers. */

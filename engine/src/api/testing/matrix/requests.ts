@@ -24,6 +24,8 @@ export interface GoodRequest {
    * success that says for each object that it is not there.
    */
   readonly namesObject: boolean | 'inside';
+  /** Code of its answer where it is no success: the object is not in the state for it. Default "ok". */
+  readonly answer?: string;
   /** Scopes that it needs besides the one of the permission table: it hands them on. */
   readonly handsOn: readonly Scope[];
 }
