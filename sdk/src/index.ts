@@ -7,17 +7,24 @@ export {
   type TriggerOptions,
   type WaitOptions,
 } from './client/client.js';
-export type { FailureView, RunStateName, RunView, StepView } from './client/run-view.js';
+export type { RunControls } from './client/run-controls.js';
+export type { FailureView, RunExplanationView, RunStateName, RunView, StepView } from './client/run-view.js';
 export type { ConnectionOptions } from './connection/connection.js';
 export { DuctorError, NonRetryableError, type Problem, RetryAfterError, RunFailedError } from './errors.js';
 export { type LogLevel, type LogSink, consoleSink } from './worker/log.js';
 export { type Worker, type WorkerOptions, createWorker } from './worker/worker.js';
 export type {
+  AnyStep,
+  CompleteOptions,
+  DefinitionOptions,
+  FailOptions,
   Placement,
   RetryOptions,
   StepFailureValue,
   StepHandle,
   StepOptions,
+  SwitchHandle,
+  SwitchOptions,
   WaitOptions as WaitStepOptions,
   WorkflowBuilder,
 } from './workflow/builder.js';

@@ -82,7 +82,8 @@ async function fill(): Promise<void> {
       insert into ductor.run_start_key (expires_at, tenant_id, run_id, version, fingerprint, family_slug, key)
       select 1e17, $1, run_id, 1, 'x', 'f', i::text from named
     ), labels as (
-      insert into ductor.run_attribute (tenant_id, run_id, name, value) select $1, run_id, 'n', 'v' from named
+      insert into ductor.run_attribute (tenant_id, run_id, name, value, started_at)
+      select $1, run_id, 'n', 'v', i from named
     ), shots as (
       insert into ductor.run_snapshot (tenant_id, run_id, seq, data) select $1, run_id, 1, 'x' from named
     )
@@ -145,6 +146,21 @@ const STATEMENTS: readonly Case[] = [
         familySlug: 'f',
       }),
   ],
+  [
+    'list by attribute',
+    ['run_attribute_search', 'runs_pkey'],
+    (db) => listRuns(db, { tenantId: TENANT, limit: 50, attributes: { n: 'v' } }),
+  ],
+  [
+    'list by attributes, within a time, with a cursor',
+    ['run_attribute_search', 'runs_pkey', 'run_attribute_pkey'],
+    (db) =>
+      listRuns(db, {
+        ...{ tenantId: TENANT, limit: 50, attributes: { n: 'v', o: 'w' } },
+        ...{ startedAfterUs: 10, startedBeforeUs: 20_000, cursor: { startedAtUs: 10_000, runId: id() } },
+      }),
+  ],
+  ['list within a time', ['runs_listed'], (db) => listRuns(db, { tenantId: TENANT, limit: 50, startedAfterUs: 10 })],
 ];
 
 /** Where. A pooled session may read an empty table as it likes: its plan is made anew once the table is analysed. */

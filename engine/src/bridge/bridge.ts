@@ -14,6 +14,7 @@ import type { Principal } from '../tenancy/index.js';
 import type { WorkerHello } from '../gen/ductor/v1/bridge.js';
 import { HEARTBEAT_INTERVAL_MS, MAX_SESSIONS, MAX_SESSIONS_PER_TENANT, TASKS_PER_TURN } from './limits.js';
 import type { AbortOrder, AttemptRef, BridgeCoordinator, Invoker, RegisterDefinition, Task } from './ports.js';
+import type { TaskKind } from './queue/capability.js';
 import { FairQueue, type QueueLimits } from './queue/fair-queue.js';
 import { Crew } from './session/crew.js';
 import { registerAll, type Registrations } from './session/register.js';
@@ -134,6 +135,20 @@ export class Bridge implements Invoker {
     return neverSent;
   }
 
+  withdraw(refs: readonly AttemptRef[]): void {
+    for (const ref of refs) this.#queue.remove(ref);
+  }
+
+  /** Name of the worker that has the attempt, as far as this node knows. */
+  workerOf(ref: AttemptRef): string | undefined {
+    return this.#crew.workerOf(ref);
+  }
+
+  /** Streams of connected workers that could take a task of this kind, whether or not they have room. */
+  workersFor(tenantId: string, kind: TaskKind): number {
+    return this.#queue.consumersFor(tenantId, kind);
+  }
+
   dropShards(shards: readonly number[]): void {
     this.#queue.removeShards(shards);
   }
@@ -158,6 +173,7 @@ export class Bridge implements Invoker {
           this.#crew.settled(ref);
           settled(ack);
         }),
+      heartbeat: (ref, progress) => this.#knownCoordinator().heartbeat?.(ref, progress),
       inventory: (session, holds) => this.#crew.takeInventory(session, holds),
       changed: (session) => {
         this.#changed.add(session);

@@ -32,5 +32,7 @@ export const MAX_STEP_PATH_CHARS = 1_024;
 export const MAX_ERROR_CODE_CHARS = 128;
 export const MAX_ERROR_MESSAGE_CHARS = 8_192;
 export const MAX_ERROR_STACK_CHARS = 32_768;
+/** Progress in a heartbeat; what is larger counts as a sign of life alone. */
+export const MAX_PROGRESS_BYTES = 64 * 1024;
 /** Results a stream may have in the coordinator beyond four for each of its slots, before it is not read any more. */
 export const SPARE_RESULTS = 1_000;

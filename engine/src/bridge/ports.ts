@@ -22,7 +22,8 @@ export {
 export type BridgeCoordinator = Pick<
   Coordinator,
   'settle' | 'sent' | 'workerConnected' | 'workerGone' | 'recheck' | 'liveAddresses'
->;
+> &
+  Partial<Pick<Coordinator, 'heartbeat'>>;
 
 /** What became of a registration. */
 export interface Registered {

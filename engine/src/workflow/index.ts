@@ -5,6 +5,7 @@ export type { RetryDefinition, StepDefinition } from './definition/definition.js
 export { didYouMean } from './definition/suggest.js';
 export { historyOf, isSnapshotReadable, loadRun, type HistoryItem } from './journal/index.js';
 export {
+  explainRun,
   explainStep,
   isClosed,
   jsonValue,
@@ -14,6 +15,7 @@ export {
   type AttemptOutcome,
   type Plan,
   type RunFailure,
+  type RunReason as WaitReason,
   type RunState,
   type RunStatus,
   type StepState,

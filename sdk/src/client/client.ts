@@ -1,13 +1,11 @@
 /** DuctorClient: starts runs, waits for their results, watches, cancels and lists them. */
-import type { ClientOptions, ClientReadableStream, ClientUnaryCall, ServiceError } from '@grpc/grpc-js';
+import type { ClientOptions, ClientReadableStream, ServiceError } from '@grpc/grpc-js';
 import type { Failure } from '../gen/ductor/v1/common.js';
 import {
-  type CancelRunResponse,
   type GetRunResponse,
   type ListRunsRequest,
   type ListRunsResponse,
   type TriggerRunsResponse,
-  type Run as RunMessage,
   RunServiceClient,
   RunState,
   TriggerRunRequest,
@@ -26,11 +24,13 @@ import { DuctorError, RunFailedError } from '../errors.js';
 import type { Workflow } from '../workflow/define-workflow.js';
 import { callError } from './call-error.js';
 import { ResultStream } from './result-stream.js';
-import { type RunView, type RunStateName, runStateName, runStateNumber, runView } from './run-view.js';
+import { type RunControls, runControls } from './run-controls.js';
+import { type RunView, type RunStateName, runStateName, runStateNumber, runView, timestampOf } from './run-view.js';
+import { present, unary } from './unary.js';
 import { TriggerBatcher } from './trigger-batcher.js';
 
 /** Calls that may be repeated after UNAVAILABLE without harm; triggers are not among them unless they carry a key. */
-const RETRIED_METHODS = ['GetRun', 'ListRuns', 'GetRunHistory', 'CancelRun'];
+const RETRIED_METHODS = ['GetRun', 'ListRuns', 'GetRunHistory', 'ExplainRun', 'CancelRun', 'TerminateRun'];
 const CLIENT_OPTIONS: ClientOptions = {
   ...CHANNEL_OPTIONS,
   'grpc.service_config': JSON.stringify({
@@ -71,6 +71,12 @@ export interface WaitOptions {
 export interface ListOptions {
   readonly state?: RunStateName;
   readonly workflow?: string;
+  /** Only runs that started at this time or later. */
+  readonly startedAfter?: Date;
+  /** Only runs that started before this time. */
+  readonly startedBefore?: Date;
+  /** Only runs that have all of these, at most 8. */
+  readonly attributes?: Readonly<Record<string, string>>;
   /** Runs per page, 1 to 200. Default 50. */
   readonly pageSize?: number;
   /** Where the last page ended. */
@@ -85,7 +91,7 @@ export interface RunPage {
 }
 
 /** A started run. */
-export interface RunHandle<Out> {
+export interface RunHandle<Out> extends RunControls {
   readonly id: string;
   readonly version: number;
   /** The idempotency key was known: this is the earlier run. */
@@ -94,8 +100,6 @@ export interface RunHandle<Out> {
   result(options?: WaitOptions): Promise<Out>;
   /** The run now and at each change, until it is closed. */
   watch(): AsyncIterable<RunView>;
-  /** Asks it to end. */
-  cancel(reason?: string): Promise<RunView>;
 }
 
 /** A client of the engine. Cheap to share, one per process is enough; close it in the end. */
@@ -163,10 +167,14 @@ export class DuctorClient {
 
   /** A page of runs, newest first. */
   async list(options: ListOptions = {}): Promise<RunPage> {
+    const { startedAfter, startedBefore } = options;
     const request: ListRunsRequest = {
       pagination: { pageSize: options.pageSize ?? 0, cursor: options.cursor ?? '', nextCursor: '' },
       state: options.state === undefined ? RunState.RUN_STATE_UNSPECIFIED : runStateNumber(options.state),
       familySlug: options.workflow ?? '',
+      startedAfter: startedAfter === undefined ? undefined : timestampOf(startedAfter),
+      startedBefore: startedBefore === undefined ? undefined : timestampOf(startedBefore),
+      attributes: { ...options.attributes },
     };
     const { data, pagination } = await unary<ListRunsResponse>((done) =>
       this.#runs.listRuns(request, this.#connection.metadata, { deadline: this.#deadline() }, done),
@@ -188,7 +196,10 @@ export class DuctorClient {
       existing,
       result: (options = {}) => this.#result(runId, options),
       watch: () => this.#watch(runId),
-      cancel: (reason = '') => this.#cancel(runId, reason),
+      ...runControls(this.#runs, runId, () => ({
+        metadata: this.#connection.metadata,
+        options: { deadline: this.#deadline() },
+      })),
     };
   }
 
@@ -221,28 +232,9 @@ export class DuctorClient {
     }
   }
 
-  async #cancel(runId: string, reason: string): Promise<RunView> {
-    const { data } = await unary<CancelRunResponse>((done) =>
-      this.#runs.cancelRun({ runId, reason }, this.#connection.metadata, { deadline: this.#deadline() }, done),
-    );
-    return runView(present(data));
-  }
-
   #deadline(): number {
     return this.#system.now() + 30_000;
   }
-}
-
-/** Calls a unary method and turns its error. */
-function unary<T>(call: (done: (error: ServiceError | null, response: T) => void) => ClientUnaryCall): Promise<T> {
-  return new Promise((resolve, reject) => {
-    call((error, response) => (error === null ? resolve(response) : reject(callError(error))));
-  });
-}
-
-function present(run: RunMessage | undefined): RunMessage {
-  if (run === undefined) throw new DuctorError('internal', 'the engine answered without a run');
-  return run;
 }
 
 function waitSignal({ signal, timeoutMs }: WaitOptions): AbortSignal | undefined {

@@ -1,6 +1,6 @@
 /** Runs as the client shows them: names instead of numbers, Dates instead of timestamps. */
 import type { Failure } from '../gen/ductor/v1/common.js';
-import { type Run, RunState, type StepRun, StepState } from '../gen/ductor/v1/run.js';
+import { type Run, type RunExplanation, RunReason, RunState, type StepRun, StepState } from '../gen/ductor/v1/run.js';
 import type { Timestamp } from '../gen/google/protobuf/timestamp.js';
 
 /** Public state of a run. */
@@ -56,6 +56,33 @@ export interface RunView {
   readonly closedAt: Date | undefined;
 }
 
+/** The one reason an open run waits for. */
+export interface RunExplanationView {
+  readonly id: string;
+  readonly state: RunStateName;
+  /**
+   * CLOSED, PARKED, PAUSED, STOPPING, NO_HANDLER (no worker serves it), NO_FREE_WORKER, RUNNING, RETRY_WAIT or TIMER.
+   */
+  readonly reason: string;
+  /** In words. */
+  readonly message: string;
+  /** Step that is waited for; empty when the run as a whole is. */
+  readonly step: string;
+  readonly attempt: number;
+  /** Worker that has the attempt, empty when none is known. */
+  readonly worker: string;
+  readonly queue: string;
+  readonly handler: string;
+  /** Code of what went wrong, if something did. */
+  readonly code: string;
+  readonly since: Date | undefined;
+  /** When time ends it; undefined: not by itself. */
+  readonly until: Date | undefined;
+  /** Other steps that are under way. */
+  readonly otherSteps: number;
+}
+
+const REASON_PREFIX = 'RUN_REASON_';
 const RUN_STATE_PREFIX = 'RUN_STATE_';
 const STEP_STATE_PREFIX = 'STEP_STATE_';
 const RUN_STATES: ReadonlyMap<RunState, RunStateName> = new Map([
@@ -98,6 +125,26 @@ export function runView(run: Run): RunView {
     startedAt: date(run.startedAt),
     closedAt: date(run.closedAt),
   };
+}
+
+/** An explanation as the client shows it. */
+export function explanationView(found: RunExplanation): RunExplanationView {
+  const { step, attempt, worker, queue, handler, code, message, otherSteps } = found;
+  return {
+    id: found.runId,
+    state: runStateName(found.state),
+    reason: (RunReason[found.reason] ?? 'RUN_REASON_UNKNOWN').slice(REASON_PREFIX.length),
+    ...{ message, step, attempt, worker, queue, handler, code, otherSteps },
+    since: date(found.since),
+    until: date(found.until),
+  };
+}
+
+/** A time on the wire. */
+export function timestampOf(time: Date): Timestamp {
+  const ms = time.getTime();
+  const seconds = Math.floor(ms / 1000);
+  return { seconds: BigInt(seconds), nanos: (ms - seconds * 1000) * 1_000_000 };
 }
 
 function stepView(step: StepRun): StepView {

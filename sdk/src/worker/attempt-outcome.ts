@@ -14,18 +14,23 @@ export function outcomeOfValue(value: unknown, path: string): Outcome {
   try {
     return { $case: 'output', value: toPayload(value, `output of step ${path}`) };
   } catch (error) {
-    return outcomeOfError(error, false);
+    return outcomeOfError(error, undefined);
   }
 }
 
 /**
  * What a body threw.
  *
- * @param told the body had been told to stop because its run is being cancelled
+ * @param told why the body had been told to stop; undefined: it had not
  */
-export function outcomeOfError(thrown: unknown, told: boolean): Outcome {
-  if (told) return { $case: 'cancelled', value: {} };
-  return { $case: 'error', value: taskError(thrown) };
+export function outcomeOfError(thrown: unknown, told: string | undefined): Outcome {
+  if (told === 'cancelled') return { $case: 'cancelled', value: {} };
+  const error = taskError(thrown);
+  if (told !== 'timed_out') return { $case: 'error', value: error };
+  // Whatever it threw, it threw because its time was over: the engine must know this failure as a timeout.
+  const message = `the attempt did not end within its timeout (${error.code}: ${error.message})`;
+  const timeout = { code: 'timeout', message: message.slice(0, MESSAGE_CHARS_MAX), nonRetryable: false };
+  return { $case: 'error', value: { ...error, ...timeout, retryAfterMs: 0 } };
 }
 
 function taskError(thrown: unknown): TaskError {

@@ -6,11 +6,15 @@ const STEP_TYPES: Readonly<Record<StepJson['type'], StepType>> = {
   STEP_TYPE_CALLBACK: StepType.STEP_TYPE_CALLBACK,
   STEP_TYPE_DATAFLOW: StepType.STEP_TYPE_DATAFLOW,
   STEP_TYPE_WAIT: StepType.STEP_TYPE_WAIT,
+  STEP_TYPE_SWITCH: StepType.STEP_TYPE_SWITCH,
+  STEP_TYPE_FAIL: StepType.STEP_TYPE_FAIL,
+  STEP_TYPE_COMPLETE: StepType.STEP_TYPE_COMPLETE,
 };
 const EDGE_TYPES: Readonly<Record<EdgeJson['type'], EdgeType>> = {
   EDGE_TYPE_SUCCESS: EdgeType.EDGE_TYPE_SUCCESS,
   EDGE_TYPE_FAILURE: EdgeType.EDGE_TYPE_FAILURE,
   EDGE_TYPE_ALWAYS: EdgeType.EDGE_TYPE_ALWAYS,
+  EDGE_TYPE_TIMEOUT: EdgeType.EDGE_TYPE_TIMEOUT,
 };
 
 /** The message that publishes a definition. */
@@ -27,6 +31,13 @@ export function definitionMessage(definition: DefinitionJson): WorkflowDefinitio
       timeout: step.timeout,
       cancelTimeout: step.cancel_timeout,
       queue: step.queue,
+      scheduleToStartTimeout: step.schedule_to_start_timeout,
+      heartbeatTimeout: step.heartbeat_timeout,
+      join: step.join && {
+        mode: step.join.mode ?? '',
+        count: step.join.count,
+        cancelLosers: step.join.cancel_losers ?? false,
+      },
       retry: step.retry && {
         maxAttempts: step.retry.max_attempts,
         initialInterval: step.retry.initial_interval,
@@ -34,6 +45,7 @@ export function definitionMessage(definition: DefinitionJson): WorkflowDefinitio
         maxInterval: step.retry.max_interval,
         jitter: step.retry.jitter,
         nonRetryable: step.retry.non_retryable ?? [],
+        totalTimeout: step.retry.total_timeout,
       },
     })),
     edges: definition.edges.map((edge) => ({
@@ -41,8 +53,12 @@ export function definitionMessage(definition: DefinitionJson): WorkflowDefinitio
       targetRef: edge.target_ref,
       type: EDGE_TYPES[edge.type],
       condition: edge.condition ?? '',
+      case: edge.case ?? '',
     })),
     output: definition.output,
     inputSchema: definition.input_schema,
+    timeout: definition.timeout,
+    onFailure: definition.on_failure ?? '',
+    onExhausted: definition.on_exhausted ?? '',
   });
 }

@@ -96,7 +96,7 @@ export class TaskRunner {
       const value = await body(fromPayload(task.input) as never, this.#context(entry));
       return outcomeOfValue(value, task.path);
     } catch (error) {
-      return outcomeOfError(error, entry.reason === 'cancelled');
+      return outcomeOfError(error, entry.reason);
     }
   }
 
@@ -114,6 +114,7 @@ export class TaskRunner {
       deadline: new Date(system.now() + task.timeoutMs),
       log: stepLogger(log, { run_id: task.runId, workflow: task.familySlug, step: task.path, attempt: task.attempt }),
       heartbeat: (progress) => heartbeat(task, progress),
+      lastProgress: task.lastProgress === undefined ? undefined : fromPayload(task.lastProgress),
     };
   }
 }

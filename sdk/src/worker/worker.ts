@@ -8,10 +8,10 @@
  *   W2 a task that arrives while the same attempt runs here, or its result waits here, starts no second body.
  *   W3 at most UNACKNOWLEDGED_PER_SLOT x slots results wait for acknowledgement before new credits are held back.
  */
-import type { Task, TaskAbort, TaskHold, WorkerHello, WorkerWelcome } from '../gen/ductor/v1/bridge.js';
+import type { Task, TaskAbort, TaskHeartbeat, TaskHold } from '../gen/ductor/v1/bridge.js';
+import type { WorkerHello, WorkerWelcome } from '../gen/ductor/v1/bridge.js';
 import { AckState, WorkRequest, type WorkResponse } from '../gen/ductor/v1/bridge.js';
 import { type Connection, type ConnectionOptions, resolveConnection } from '../connection/connection.js';
-import { toPayload } from '../connection/payload.js';
 import { type System, type SystemTimer, machine } from '../connection/system.js';
 import { DuctorError } from '../errors.js';
 import type { StepBody } from '../workflow/step-context.js';
@@ -19,6 +19,7 @@ import type { AnyWorkflow } from '../workflow/define-workflow.js';
 import type { Outcome } from './attempt-outcome.js';
 import { CreditLedger } from './credits.js';
 import { definitionMessage } from './definition-message.js';
+import { Heartbeats } from './heartbeats.js';
 import { type LogSink, consoleSink } from './log.js';
 import { NodeStream } from './node-stream.js';
 import { ResultOutbox, attemptKey } from './result-outbox.js';
@@ -89,6 +90,7 @@ class WorkerProcess implements Worker {
   readonly #credits: CreditLedger<NodeStream>;
   readonly #outbox = new ResultOutbox<NodeStream>();
   readonly #runner: TaskRunner;
+  readonly #heartbeats: Heartbeats;
   readonly #ready = deferred();
   readonly #stopped = deferred();
   #keepAlive: SystemTimer | undefined;
@@ -106,11 +108,12 @@ class WorkerProcess implements Worker {
     this.#slots = checkedCapacity(options.capacity ?? 100);
     this.#credits = new CreditLedger(this.#slots);
     const bodies = bodiesOf(options.workflows);
+    this.#heartbeats = new Heartbeats(this.#system, (beat) => this.#sendHeartbeat(beat));
     this.#runner = new TaskRunner({
       system: this.#system,
       log: this.#log,
       bodyOf: (workflow, handler) => bodies.get(workflow)?.get(handler),
-      heartbeat: (task, progress) => this.#heartbeat(task, progress),
+      heartbeat: (task, progress) => this.#heartbeats.beat(task, progress),
     });
   }
 
@@ -241,20 +244,16 @@ class WorkerProcess implements Worker {
 
   #settled(origin: NodeStream, task: Task, outcome: Outcome): void {
     const { runId, path, attempt, token } = task;
+    this.#heartbeats.end(task);
     this.#credits.end();
     this.#outbox.add({ runId, path, attempt, token, outcome }, origin);
     this.#flushLater();
   }
 
-  #heartbeat(task: Task, progress: unknown): void {
-    const beat = {
-      runId: task.runId,
-      path: task.path,
-      attempt: task.attempt,
-      token: task.token,
-      progress: progress === undefined ? undefined : toPayload(progress, 'progress'),
-    };
-    this.#anyReady()?.send(WorkRequest.fromPartial({ heartbeats: [beat] }));
+  /** To every node: which one owns the run, and keeps the progress, may change at any time. */
+  #sendHeartbeat(beat: TaskHeartbeat): void {
+    const message = WorkRequest.fromPartial({ heartbeats: [beat] });
+    for (const stream of this.#streams.values()) if (stream.ready) stream.send(message);
   }
 
   #broken(stream: NodeStream, error: Error | undefined): void {

@@ -3,7 +3,7 @@
  * step reads: reading `a.output` puts a SUCCESS edge from a before it, unless the step names another edge from a.
  */
 import { DefinitionError } from './definition-error.js';
-import type { DefinitionJson, EdgeJson, RetryJson, StepJson } from './definition-json.js';
+import type { DefinitionJson, EdgeJson, JoinJson, RetryJson, StepJson } from './definition-json.js';
 import type { Jsonify, StepOutput } from './jsonify.js';
 import { type Ref, type StepRead, makeReference, referenceCore } from './reference.js';
 import type { StepBody } from './step-context.js';
@@ -27,21 +27,59 @@ export interface StepHandle<Out> {
 
 /** Where a step stands. */
 export interface Placement {
-  /** Steps that must have completed before, beside those this step reads. */
+  /** Steps that must have completed before, beside those this step reads; of a switch also one of its cases. */
   readonly after?: AnyStep | readonly AnyStep[];
   /** Runs only when this step failed for good; the run then goes on instead of failing. */
   readonly onFailure?: AnyStep;
+  /** Runs only when this step failed by a timeout, instead of its `onFailure`. */
+  readonly onTimeout?: AnyStep;
   /** Runs when this step ended, completed or failed. */
   readonly always?: AnyStep;
   /** Runs only when this holds, else it is skipped. Needs at least one step before. */
   readonly when?: Ref<boolean>;
+  /**
+   * When it begins: "all" (default) once all steps before it have ended as wanted, "any" once one has, `{ nOf: 2 }`
+   * once two have. What it reads of the others may be absent: see `firstOf`.
+   */
+  readonly join?: 'all' | 'any' | { readonly nOf: number };
+  /** With a join of any or nOf: stops steps that lead to nothing else once this one begins. */
+  readonly cancelLosers?: boolean;
   /** For people; default: the name. */
   readonly title?: string;
 }
 
-/** Any declared step. */
+/** Any declared step, or a case of a switch. */
 export interface AnyStep {
   readonly ref: string;
+  /** The case of a switch that is meant. */
+  readonly case?: string;
+}
+
+/** A switch that was declared. */
+export interface SwitchHandle<Case extends string> extends StepHandle<{ case: Case | null }> {
+  /** One way on: for `after` of the steps that lie on it. */
+  on(name: Case): AnyStep;
+}
+
+/** Chooses one way on. */
+export interface SwitchOptions<Case extends string, Default extends string> extends Placement {
+  /** The first that holds is chosen, in this order. */
+  readonly cases: Readonly<Record<Case, Ref<boolean>>>;
+  /** Chosen when none holds; default: no way. */
+  readonly default?: Default;
+}
+
+/** Ends the run as FAILED. */
+export interface FailOptions extends Placement {
+  /** Code of the error. */
+  readonly code: string;
+  readonly message?: string | Ref<string>;
+}
+
+/** Ends the run as COMPLETED. */
+export interface CompleteOptions<X> extends Placement {
+  /** What the run answers, instead of what `build` returns. Default: null. */
+  readonly output?: X;
 }
 
 /** How failed attempts are tried again. Durations: "500ms", "30s", "5m", "2h", "1d". */
@@ -58,6 +96,8 @@ export interface RetryOptions {
   readonly jitter?: number;
   /** Names of errors after which another attempt is useless. */
   readonly nonRetryable?: readonly string[];
+  /** Longest time from the first attempt's scheduling to the end of the last. Default: no limit. */
+  readonly totalTimeout?: string;
 }
 
 /** A step whose body runs in the app. */
@@ -70,6 +110,10 @@ export interface StepOptions<In, Out> extends Placement {
   readonly timeout?: string;
   /** Time the body may take to end after its signal aborted. Default "30s". */
   readonly cancelTimeout?: string;
+  /** Longest time an attempt may wait for a worker. Default: no limit. */
+  readonly scheduleToStartTimeout?: string;
+  /** Longest time between two calls of `ctx.heartbeat`, at least "500ms". Default: none are asked for. */
+  readonly heartbeatTimeout?: string;
   /** Queue that workers serve. Default "default". */
   readonly queue?: string;
 }
@@ -91,6 +135,29 @@ export interface WorkflowBuilder<In> {
   project<X>(name: string, value: X, placement?: Placement): StepHandle<Resolved<X>>;
   /** Waits durably: no slot and no memory is held meanwhile. */
   wait(name: string, options: WaitOptions): StepHandle<unknown>;
+  /** Chooses one way on by the first condition that holds. */
+  switch<Case extends string, Default extends string = never>(
+    name: string,
+    options: SwitchOptions<Case, Default>,
+  ): SwitchHandle<Case | Default>;
+  /** Ends the run as FAILED; what runs besides is stopped. */
+  fail(name: string, options: FailOptions): AnyStep;
+  /** Ends the run as COMPLETED; what runs besides is stopped. */
+  complete<X>(name: string, options?: CompleteOptions<X>): AnyStep;
+  /** The output of the first of these steps that has one: for what begins when any of them has ended. */
+  firstOf<Out>(first: StepHandle<Out>, ...others: readonly StepHandle<Out>[]): Ref<Out>;
+}
+
+/** What a definition says of its runs as a whole. */
+export interface DefinitionOptions {
+  /** For people. */
+  readonly title?: string | undefined;
+  /** Longest time of a run; then it ends as TIMED_OUT. Default: no limit. */
+  readonly timeout?: string | undefined;
+  /** Running steps once a failure is not handled: "drain" (default) lets them end, "cancel" tells them to stop. */
+  readonly onFailure?: 'drain' | 'cancel' | undefined;
+  /** What becomes of a run whose step has no attempts left: "fail" (default), or "park" to hold it for people. */
+  readonly onExhausted?: 'fail' | 'park' | undefined;
 }
 
 /** A body by the handler's name. */
@@ -122,6 +189,10 @@ export class DefinitionCollector<In> implements WorkflowBuilder<In> {
       ...(options.retry !== undefined && { retry: retryJson(options.retry) }),
       ...(options.timeout !== undefined && { timeout: options.timeout }),
       ...(options.cancelTimeout !== undefined && { cancel_timeout: options.cancelTimeout }),
+      ...(options.scheduleToStartTimeout !== undefined && {
+        schedule_to_start_timeout: options.scheduleToStartTimeout,
+      }),
+      ...(options.heartbeatTimeout !== undefined && { heartbeat_timeout: options.heartbeatTimeout }),
       ...(options.queue !== undefined && { queue: options.queue }),
     });
   }
@@ -142,16 +213,71 @@ export class DefinitionCollector<In> implements WorkflowBuilder<In> {
     });
   }
 
+  switch<Case extends string, Default extends string = never>(
+    name: string,
+    options: SwitchOptions<Case, Default>,
+  ): SwitchHandle<Case | Default> {
+    const cases = Object.entries<Ref<boolean>>(options.cases).map(([label, when]) => {
+      const core = referenceCore(when);
+      if (core !== undefined) return { label, core };
+      throw new DefinitionError(`case ${label} of switch ${name} is no condition`, 'compare something: input.a.gt(5)');
+    });
+    const handle = this.#add<{ case: Case | Default | null }>(
+      name,
+      options,
+      cases.flatMap(({ core }) => core.reads),
+      {
+        type: 'STEP_TYPE_SWITCH',
+        args: {
+          cases: cases.map(({ label, core }) => ({ name: label, when: core.cel })),
+          ...(options.default !== undefined && { default: options.default }),
+        },
+      },
+    );
+    return { ...handle, on: (label) => ({ ref: name, case: label }) };
+  }
+
+  fail(name: string, options: FailOptions): AnyStep {
+    const message =
+      options.message === undefined ? undefined : compileTemplate(options.message, `step ${name}: message`);
+    const { ref } = this.#add(name, options, message?.reads ?? [], {
+      type: 'STEP_TYPE_FAIL',
+      args: { code: options.code, ...(message !== undefined && { message: message.json }) },
+    });
+    return { ref };
+  }
+
+  complete<X>(name: string, options: CompleteOptions<X> = {}): AnyStep {
+    const output = options.output === undefined ? undefined : compileTemplate(options.output, `step ${name}: output`);
+    const { ref } = this.#add(name, options, output?.reads ?? [], {
+      type: 'STEP_TYPE_COMPLETE',
+      ...(output !== undefined && { args: { output: output.json } }),
+    });
+    return { ref };
+  }
+
+  firstOf<Out>(first: StepHandle<Out>, ...others: readonly StepHandle<Out>[]): Ref<Out> {
+    const texts = [first, ...others].map(({ ref }) => stepText(ref, 'output'));
+    const last = texts.pop() ?? '';
+    const cel = texts.reduceRight((rest, text) => `(has(${text}) ? ${text} : ${rest})`, last);
+    const reads = [first, ...others].map(({ ref }) => ({ ref, what: 'output' as const }));
+    return makeReference({ cel, reads }) as Ref<Out>;
+  }
+
   /** The definition, with its output template. */
   finish(
     slug: string,
-    title: string | undefined,
+    options: DefinitionOptions,
     output: unknown,
     schema: { [key: string]: unknown } | undefined,
   ): Built {
+    const { title, timeout, onFailure, onExhausted } = options;
     const definition: DefinitionJson = {
       family_slug: slug,
       ...(title !== undefined && { title }),
+      ...(timeout !== undefined && { timeout }),
+      ...(onFailure !== undefined && { on_failure: onFailure }),
+      ...(onExhausted !== undefined && { on_exhausted: onExhausted }),
       steps: this.#steps,
       edges: this.#edges,
       ...(output !== undefined && { output: compileTemplate(output, 'output').json }),
@@ -172,7 +298,13 @@ export class DefinitionCollector<In> implements WorkflowBuilder<In> {
         'give each step of a workflow its own name',
       );
     }
-    this.#steps.push({ ref: name, ...(placement.title !== undefined && { title: placement.title }), ...step });
+    const join = joinJson(placement);
+    this.#steps.push({
+      ref: name,
+      ...(placement.title !== undefined && { title: placement.title }),
+      ...step,
+      ...(join !== undefined && { join }),
+    });
     this.#connect(name, placement, reads);
     const at = (what: 'output' | 'error'): unknown =>
       makeReference({ cel: stepText(name, what), reads: [{ ref: name, what }] });
@@ -181,27 +313,30 @@ export class DefinitionCollector<In> implements WorkflowBuilder<In> {
 
   #connect(name: string, placement: Placement, reads: readonly StepRead[]): void {
     const when = placement.when === undefined ? undefined : referenceCore(placement.when);
-    const types = new Map<string, EdgeJson['type']>();
-    if (placement.onFailure !== undefined) types.set(placement.onFailure.ref, 'EDGE_TYPE_FAILURE');
-    if (placement.always !== undefined) types.set(placement.always.ref, 'EDGE_TYPE_ALWAYS');
-    const before = [
-      ...[placement.after ?? []].flat().map((step) => step.ref),
-      ...[...reads, ...(when?.reads ?? [])].map((read) => read.ref),
-    ];
-    for (const ref of before) if (!types.has(ref)) types.set(ref, 'EDGE_TYPE_SUCCESS');
-    if (when !== undefined && types.size === 0) {
+    const { onFailure, onTimeout, always } = placement;
+    const edges: Pick<EdgeJson, 'source_ref' | 'type' | 'case'>[] = [];
+    const add = (step: AnyStep, type: EdgeJson['type']): void => {
+      const edge = { source_ref: step.ref, type, ...(step.case !== undefined && { case: step.case }) };
+      if (!edges.some((known) => known.source_ref === step.ref && known.type === type && known.case === step.case))
+        edges.push(edge);
+    };
+    if (onFailure !== undefined) add(onFailure, 'EDGE_TYPE_FAILURE');
+    if (onTimeout !== undefined) add(onTimeout, 'EDGE_TYPE_TIMEOUT');
+    if (always !== undefined) add(always, 'EDGE_TYPE_ALWAYS');
+    const named = new Set(edges.map((edge) => edge.source_ref));
+    for (const step of [placement.after ?? []].flat()) if (!named.has(step.ref)) add(step, 'EDGE_TYPE_SUCCESS');
+    // What is read must have completed, unless an edge from it stands here already.
+    const all = new Set(edges.map((edge) => edge.source_ref));
+    for (const { ref } of [...reads, ...(when?.reads ?? [])]) if (!all.has(ref)) add({ ref }, 'EDGE_TYPE_SUCCESS');
+    if (when !== undefined && edges.length === 0) {
       throw new DefinitionError(
         `step ${name} has a condition but no step before it`,
         'put it after a step, or decide inside its body',
       );
     }
-    for (const [source, type] of types) {
-      this.#edges.push({
-        source_ref: source,
-        target_ref: name,
-        type,
-        ...(when !== undefined && { condition: when.cel }),
-      });
+    for (const { source_ref, ...edge } of edges) {
+      const condition = when === undefined ? {} : { condition: when.cel };
+      this.#edges.push({ source_ref, target_ref: name, ...edge, ...condition });
     }
   }
 }
@@ -224,6 +359,12 @@ function stepText(name: string, what: 'output' | 'error'): string {
   return plain ? `steps.${name}.${what}` : `steps[${JSON.stringify(name)}].${what}`;
 }
 
+function joinJson({ join, cancelLosers }: Placement): JoinJson | undefined {
+  if (join === undefined || join === 'all') return undefined;
+  const mode = join === 'any' ? { mode: 'any' as const } : { mode: 'n_of' as const, count: join.nOf };
+  return { ...mode, ...(cancelLosers === true && { cancel_losers: true }) };
+}
+
 function retryJson(retry: RetryOptions): RetryJson {
   return {
     ...(retry.maxAttempts !== undefined && { max_attempts: retry.maxAttempts }),
@@ -232,5 +373,6 @@ function retryJson(retry: RetryOptions): RetryJson {
     ...(retry.maxInterval !== undefined && { max_interval: retry.maxInterval }),
     ...(retry.jitter !== undefined && { jitter: retry.jitter }),
     ...(retry.nonRetryable !== undefined && { non_retryable: [...retry.nonRetryable] }),
+    ...(retry.totalTimeout !== undefined && { total_timeout: retry.totalTimeout }),
   };
 }

@@ -1,6 +1,6 @@
 /** Declares a workflow in code. */
 import { z } from 'zod';
-import { type Handlers, type WorkflowBuilder, DefinitionCollector } from './builder.js';
+import { type DefinitionOptions, type Handlers, type WorkflowBuilder, DefinitionCollector } from './builder.js';
 import { DefinitionError } from './definition-error.js';
 import type { DefinitionJson } from './definition-json.js';
 import type { Jsonify } from './jsonify.js';
@@ -20,11 +20,9 @@ export interface Workflow<In = unknown, Out = unknown> {
 }
 
 /** What defineWorkflow takes. */
-export interface WorkflowOptions<S extends z.ZodType, Output> {
+export interface WorkflowOptions<S extends z.ZodType, Output> extends DefinitionOptions {
   /** Name, unique in the tenant: lower case letters, digits and hyphens. */
   readonly slug: string;
-  /** For people. */
-  readonly title?: string;
   /** Schema of the input. What it puts out must survive JSON. */
   readonly input: S;
   /** Declares the steps, once, at definition time; returns what a run answers. */
@@ -44,7 +42,7 @@ export function defineWorkflow<S extends z.ZodType, Output>(
   const output = options.build(collector);
   const { definition, handlers } = collector.finish(
     options.slug,
-    options.title,
+    options,
     output,
     jsonSchema(options.slug, options.input),
   );

@@ -9,12 +9,26 @@ export interface RetryJson {
   max_interval?: string;
   jitter?: number;
   non_retryable?: string[];
+  total_timeout?: string;
+}
+
+/** When a step begins, by its edges. */
+export interface JoinJson {
+  mode?: 'all' | 'any' | 'n_of';
+  count?: number;
+  cancel_losers?: boolean;
 }
 
 /** One step. */
 export interface StepJson {
   ref: string;
-  type: 'STEP_TYPE_CALLBACK' | 'STEP_TYPE_DATAFLOW' | 'STEP_TYPE_WAIT';
+  type:
+    | 'STEP_TYPE_CALLBACK'
+    | 'STEP_TYPE_DATAFLOW'
+    | 'STEP_TYPE_WAIT'
+    | 'STEP_TYPE_SWITCH'
+    | 'STEP_TYPE_FAIL'
+    | 'STEP_TYPE_COMPLETE';
   title?: string;
   args?: { [key: string]: TemplateJson };
   input?: TemplateJson;
@@ -22,14 +36,18 @@ export interface StepJson {
   timeout?: string;
   cancel_timeout?: string;
   queue?: string;
+  schedule_to_start_timeout?: string;
+  heartbeat_timeout?: string;
+  join?: JoinJson;
 }
 
 /** One edge. */
 export interface EdgeJson {
   source_ref: string;
   target_ref: string;
-  type: 'EDGE_TYPE_SUCCESS' | 'EDGE_TYPE_FAILURE' | 'EDGE_TYPE_ALWAYS';
+  type: 'EDGE_TYPE_SUCCESS' | 'EDGE_TYPE_FAILURE' | 'EDGE_TYPE_ALWAYS' | 'EDGE_TYPE_TIMEOUT';
   condition?: string;
+  case?: string;
 }
 
 /** A whole definition. */
@@ -40,4 +58,7 @@ export interface DefinitionJson {
   edges: EdgeJson[];
   output?: TemplateJson;
   input_schema?: { [key: string]: unknown };
+  timeout?: string;
+  on_failure?: 'drain' | 'cancel';
+  on_exhausted?: 'fail' | 'park';
 }

@@ -24,8 +24,13 @@ export interface StepContext {
   /** When this attempt must have ended, by this machine's clock. */
   readonly deadline: Date;
   readonly log: StepLogger;
-  /** Says that the body still lives. */
+  /**
+   * Says that the body still lives, and how far it has come: the next attempt receives the last progress when this one
+   * fails. Sent now and then, however often it is called. Throws DuctorError value_too_large beyond 64 KiB of JSON.
+   */
   heartbeat(progress?: unknown): void;
+  /** What an earlier attempt of this step reported last; undefined when none did. */
+  readonly lastProgress: unknown;
 }
 
 /**

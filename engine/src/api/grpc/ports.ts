@@ -2,6 +2,7 @@
 import type { WorkflowRegistry } from '../../workflow/index.js';
 
 export {
+  explainRun,
   explainStep,
   historyOf,
   isClosed,
@@ -10,6 +11,7 @@ export {
   MAX_VALUE_BYTES,
   NULL_VALUE,
   runOutput,
+  type AttemptRef,
   type Bus,
   type Coordinator,
   type Definition,
@@ -25,6 +27,7 @@ export {
   type RunFailure,
   type RunHeader,
   type RunKey,
+  type RunQuery,
   type RunReader,
   type RunState,
   type RunStatus,
@@ -34,6 +37,7 @@ export {
   type StepStatus,
   type StoredRun,
   type Value,
+  type WaitReason,
   type WorkflowRecord,
 } from '../../workflow/index.js';
 

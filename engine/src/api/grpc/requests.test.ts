@@ -79,7 +79,7 @@ describe('fields out of bounds', () => {
       cursor,
       nextCursor: '',
     });
-    const list = { pagination: undefined, state: 0, familySlug: '' };
+    const list = run.ListRunsRequest.fromPartial({});
     for (const [promise, path] of [
       [call(client, R.getRun, { runId: 'x' }), 'run_id'],
       [call(client, R.getRun, { runId: NOBODY.toUpperCase().replace('7', 'A') }), 'run_id'],

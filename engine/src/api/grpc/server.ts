@@ -29,7 +29,9 @@ import type { GuardedMethod } from './guarded-method.js';
 import { MAX_MESSAGE_BYTES, MESSAGE_MARGIN_BYTES } from './message-size.js';
 import type { Bus, Coordinator, PlanSource, RunReader, WorkflowCatalog } from './ports.js';
 import { awaitRuns } from './runs/await-runs.js';
-import { cancelRun, getRun, getRunHistory, listRuns } from './runs/read-runs.js';
+import * as controls from './runs/control-runs.js';
+import { explainRun } from './runs/explain-run.js';
+import { getRun, getRunHistory, listRuns } from './runs/read-runs.js';
 import { RecentStarts } from './runs/recent-starts.js';
 import { RunFeed } from './runs/run-feed.js';
 import { runLoader } from './runs/run-loader.js';
@@ -46,9 +48,9 @@ export interface GrpcServerOptions {
   readonly tenancy: Tenancy;
   readonly catalog: WorkflowCatalog;
   readonly plans: PlanSource;
-  readonly coordinator: Pick<Coordinator, 'start' | 'cancel' | 'onChange' | 'ownedShards'>;
+  readonly coordinator: Pick<Coordinator, 'start' | 'onChange' | 'ownedShards'> & controls.RunControls['coordinator'];
   readonly reader: RunReader;
-  readonly bridge: Pick<Bridge, 'open'>;
+  readonly bridge: Pick<Bridge, 'open' | 'workerOf' | 'workersFor'>;
   readonly bus: Bus;
   readonly clock: Clock;
   readonly random: Random;
@@ -90,7 +92,8 @@ function buildServices(options: GrpcServerOptions, feed: RunFeed, guard: GuardOp
   const { report } = guard;
   const starts = new RecentStarts();
   const load = runLoader(reader, clock);
-  const reads = { load, reader, plans, coordinator };
+  const reads = { load, reader, plans };
+  const control = { load, plans, coordinator };
   const triggers = { coordinator, catalog, plans, load, starts, report, trail: tenancy.trail };
   const W = WorkflowServiceService;
   const R = RunServiceService;
@@ -113,7 +116,12 @@ function buildServices(options: GrpcServerOptions, feed: RunFeed, guard: GuardOp
       .unary(R.listRuns, listRuns(reads))
       .stream(R.watchRun, watchRun({ feed, load, plans }))
       .unary(R.getRunHistory, getRunHistory(reads))
-      .unary(R.cancelRun, cancelRun(reads))
+      .unary(R.cancelRun, controls.cancelRun(control))
+      .unary(R.terminateRun, controls.terminateRun(control))
+      .unary(R.pauseRun, controls.pauseRun(control))
+      .unary(R.resumeRun, controls.resumeRun(control))
+      .unary(R.retryRun, controls.retryRun(control))
+      .unary(R.explainRun, explainRun({ load, plans, workers: options.bridge }))
       .bidi(R.awaitRuns, awaitRuns({ feed, starts, clock })),
     new ServiceBuilder(guard)
       .unary(T.createTenant, tenants.createTenant(tenancy))

@@ -21,7 +21,7 @@
 import { shardOf } from '../../kernel/index.js';
 import { attemptKey } from '../attempt-key.js';
 import type { AttemptRef, RunKey, Task } from '../ports.js';
-import { capabilityMatcher, type Capability } from './capability.js';
+import { capabilityMatcher, type Capability, type TaskKind } from './capability.js';
 import { LinkedList } from './linked-list.js';
 import { Consumer, Group, Lane, LanePlace, Queued, Tenant } from './parts.js';
 
@@ -153,6 +153,15 @@ export class FairQueue<S> {
   /** Tasks that the session could do and that no session of its kind has room for. */
   unservedFor({ group }: Consumer<S>): number {
     return group.available.size > 0 ? 0 : group.waiting;
+  }
+
+  /** Sessions that could do a task of this kind, with or without room. */
+  consumersFor(tenantId: string, kind: TaskKind): number {
+    let count = 0;
+    for (const { matcher, members } of this.#tenants.get(tenantId)?.groups.values() ?? []) {
+      if (matcher.accepts(kind)) count += members.size;
+    }
+    return count;
   }
 
   /** The next task and who gets it; undefined when nobody with room can do anything that waits. */

@@ -130,6 +130,12 @@ export class Crew {
     return false;
   }
 
+  /** Name of the worker that has the attempt, if one here has it. */
+  workerOf(ref: AttemptRef): string | undefined {
+    const out = this.#out.get(ref);
+    return out === undefined || out.session === null ? undefined : out.worker.name;
+  }
+
   /** Tells whoever has the attempt to stop, now or when it comes back. */
   abort(order: AbortOrder): void {
     const out = this.#out.get(order);

@@ -16,18 +16,21 @@
  */
 import { DuctorError, type Clock, type Timer } from '../../kernel/index.js';
 import type { Principal } from '../../tenancy/index.js';
-import { AckState, type TaskResult, type WorkerHello, type WorkRequest } from '../../gen/ductor/v1/bridge.js';
+import { AckState, type TaskHeartbeat, type TaskResult } from '../../gen/ductor/v1/bridge.js';
+import type { WorkerHello, WorkRequest } from '../../gen/ductor/v1/bridge.js';
 import {
   CUT_BYTES,
   HELLO_TIMEOUT_MS,
   LINGER_MS,
+  MAX_NAME_CHARS,
+  MAX_PROGRESS_BYTES,
   MAX_STEP_PATH_CHARS,
   MAX_UNANSWERED_PINGS,
   PING_INTERVAL_MS,
   SPARE_RESULTS,
   SUSPECT_MS,
 } from '../limits.js';
-import type { AbortOrder, AttemptOutcome, AttemptRef, ResultAck, Task } from '../ports.js';
+import type { AbortOrder, AttemptOutcome, AttemptRef, ResultAck, Task, Value } from '../ports.js';
 import type { Consumer } from '../queue/fair-queue.js';
 import { checkHello } from '../wire/check-hello.js';
 import { outcomeFromWire } from '../wire/outcome-from-wire.js';
@@ -47,6 +50,8 @@ export interface SessionHost {
   isGenuine(ref: AttemptRef, token: Uint8Array): boolean;
   /** Hands a result in; calls back as Coordinator.settle does. */
   settle(ref: AttemptRef, outcome: AttemptOutcome, settled: (ack: ResultAck) => void): void;
+  /** An attempt gave a sign of life. */
+  heartbeat(ref: AttemptRef, progress: Value | null): void;
   /** The worker says what it holds. */
   inventory(session: Session, holds: readonly AttemptRef[]): void;
   /** There is something to send, or room: at the end of this turn. */
@@ -256,6 +261,7 @@ export class Session implements WorkStreamEvents {
   #take(message: WorkRequest): void {
     const { hello, results, credits, inventory, revoke, draining, pong } = message;
     if (hello !== undefined) throw new DuctorError('invalid_argument', 'a stream carries one hello');
+    for (const beat of message.heartbeats) this.#takeHeartbeat(beat);
     for (const result of results) this.#takeResult(result);
     if (credits > 0) this.#grant(credits);
     if (revoke > 0) {
@@ -265,7 +271,6 @@ export class Session implements WorkStreamEvents {
     }
     if (draining) this.#isWorkerDraining = true;
     if (pong === this.#lastPing) this.#unansweredPings = 0;
-    // Heartbeats say what the worker's code reports; nothing here waits for them yet (docs/decisions/0008-bridge.md).
     if (inventory !== undefined) this.host.inventory(this, this.#holds(inventory.holds));
     if (results.length > 0) this.#readOrNot();
     this.host.changed(this);
@@ -293,6 +298,16 @@ export class Session implements WorkStreamEvents {
       this.outbox.ack({ resultId: result.resultId, state: ACK_STATES[ack], problem });
       this.host.changed(this);
     });
+  }
+
+  /** A sign of life. Progress that is too large counts as one without. */
+  #takeHeartbeat(beat: TaskHeartbeat): void {
+    const ref = this.#refOf(beat);
+    if (ref === null) return;
+    const { progress } = beat;
+    const isFine = progress !== undefined && progress.data.length <= MAX_PROGRESS_BYTES;
+    const encoding = progress?.encoding.slice(0, MAX_NAME_CHARS) || 'json';
+    this.host.heartbeat(ref, isFine ? { data: progress.data, encoding } : null);
   }
 
   /** The attempt that the worker names, in the tenant of its key; null unless the token proves it. */

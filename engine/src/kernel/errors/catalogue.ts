@@ -225,6 +225,13 @@ export const ERROR_CATALOGUE = {
     meaning: 'The run has ended and accepts nothing more.',
     remedy: 'Start a new run.',
   },
+  run_not_parked: {
+    grpc: 'FAILED_PRECONDITION',
+    http: 412,
+    retryable: false,
+    meaning: 'The run is open but not parked: it tries again by itself.',
+    remedy: 'Look at why it waits with ExplainRun; a paused run goes on with ResumeRun.',
+  },
   tenant_exists: {
     grpc: 'ALREADY_EXISTS',
     http: 409,

@@ -55,12 +55,22 @@ export interface Coordinator {
   workerConnected(workerId: string, holds: readonly AttemptRef[]): void;
   /** The last stream of a worker to this node ended. */
   workerGone(workerId: string): void;
+  /** A sign of life of a running attempt, perhaps with progress. Ignored unless this node owns the run. */
+  heartbeat(ref: AttemptRef, progress: Value | null): void;
   /**
    * Asks an open run to end. Resolves when the request is durable. Throws not_found, run_closed.
    *
-   * @param by whose deed it is: stands in the audit trail with the request. Default: nobody's
+   * @param by here and below, whose deed it is: stands in the audit trail with the request. Default: nobody's
    */
   cancel(key: RunKey, reason: string, requestedBy: string, by?: Deed | null): Promise<void>;
+  /** Ends an open run at once. Resolves when the request is durable. Throws not_found, run_closed. */
+  terminate(key: RunKey, reason: string, requestedBy: string, by?: Deed | null): Promise<void>;
+  /** Holds an open run. Resolves when the request is durable. Throws not_found, run_closed. */
+  pause(key: RunKey, reason: string, requestedBy: string, by?: Deed | null): Promise<void>;
+  /** Lets a run go on that is paused or parked. Resolves when the request is durable. Throws not_found, run_closed. */
+  resume(key: RunKey, requestedBy: string, by?: Deed | null): Promise<void>;
+  /** The same for a parked run, whose step is tried again at once. */
+  retry(key: RunKey, requestedBy: string, by?: Deed | null): Promise<void>;
   /** Hears of every public change of runs this node owns. Returns how to stop. */
   onChange(listener: (change: RunChange) => void): () => void;
   /** The invoker refused tasks of these runs for want of room and has room again: dispatches what must be out. */

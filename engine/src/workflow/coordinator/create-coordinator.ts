@@ -10,8 +10,11 @@ import { DuctorError, isUuid, shardOf, uuidV7, type Clock, type Problem, type Ra
 import type { Deed } from '../../tenancy/index.js';
 import type { AttemptOutcome } from '../machine/inputs.js';
 import type { Plan } from '../machine/plan.js';
+import type { Value } from '../machine/value.js';
+import type { InboxInput } from '../journal/index.js';
 import { AttemptLedger, type LedgerAttempt } from './attempt-ledger.js';
 import type { Coordinator, ResultAck, RunChange, StartOutcome, StartRequest } from './coordinator.js';
+import { Heartbeats } from './heartbeats.js';
 import { SILENT_HOOKS, type CoordinatorHooks } from './hooks.js';
 import { Incarnation } from './incarnation.js';
 import { MailSender } from './mail-sender.js';
@@ -50,6 +53,7 @@ class NodeCoordinator implements Coordinator {
   readonly #parts: CoordinatorParts;
   readonly #surroundings: Surroundings;
   readonly #ledger: AttemptLedger;
+  readonly #heartbeats: Heartbeats;
   readonly #mail: MailSender;
   readonly #listeners = new Set<(change: RunChange) => void>();
   readonly #hooks: CoordinatorHooks;
@@ -67,13 +71,15 @@ class NodeCoordinator implements Coordinator {
     this.#ledger = new AttemptLedger(clock, options, {
       note: (attempts) => this.#note(attempts),
       recheck: (run) => this.#incarnation?.recheck(run),
-      lost: (ref) => this.#lost(ref),
+      lost: (ref) => this.#ended(ref, 'lost'),
     });
+    this.#heartbeats = new Heartbeats(clock, (ref) => this.#ended(ref, 'silent'));
     this.#surroundings = {
       ...parts,
       options,
       hooks,
       ledger: this.#ledger,
+      heartbeats: this.#heartbeats,
       tell: (changes) => this.#tell(changes),
       forward: (run, pending) => this.#forward(run, pending),
       isStopping: () => this.#state !== 'running',
@@ -120,22 +126,27 @@ class NodeCoordinator implements Coordinator {
   }
 
   cancel(key: RunKey, reason: string, requestedBy: string, by: Deed | null = null): Promise<void> {
-    if (!isUuid(key.runId)) return Promise.reject(new DuctorError('not_found', `there is no run ${key.runId}`));
-    const { tenantId, runId } = key;
-    const message = {
-      tenantId,
-      runId,
-      kind: 'cancel',
-      body: encodeInput({ kind: 'cancel', reason, requestedBy }),
-      by,
-    } as const;
-    return new Promise((resolve, reject) => {
-      const sent = (isOpen: boolean): void => {
-        if (isOpen) resolve();
-        else this.#whyNotOpen(key).then(reject, reject);
-      };
-      this.#mail.send({ message, sent, failed: reject });
-    });
+    return this.#request(key, { kind: 'cancel', reason, requestedBy }, by);
+  }
+
+  terminate(key: RunKey, reason: string, requestedBy: string, by: Deed | null = null): Promise<void> {
+    return this.#request(key, { kind: 'terminate', reason, requestedBy }, by);
+  }
+
+  pause(key: RunKey, reason: string, requestedBy: string, by: Deed | null = null): Promise<void> {
+    return this.#request(key, { kind: 'pause', reason, requestedBy }, by);
+  }
+
+  resume(key: RunKey, requestedBy: string, by: Deed | null = null): Promise<void> {
+    return this.#request(key, { kind: 'resume', requestedBy }, by);
+  }
+
+  retry(key: RunKey, requestedBy: string, by: Deed | null = null): Promise<void> {
+    return this.#request(key, { kind: 'retry', requestedBy }, by);
+  }
+
+  heartbeat(ref: AttemptRef, progress: Value | null): void {
+    if (this.#incarnation?.ticks(shardOf(ref.runId)) === true) this.#heartbeats.beat(ref, progress);
   }
 
   recheck(runs: readonly RunKey[]): void {
@@ -163,6 +174,7 @@ class NodeCoordinator implements Coordinator {
     this.#incarnation = null;
     this.#mail.stop();
     this.#ledger.stop();
+    this.#heartbeats.stop();
     this.#state = 'stopped';
   }
 
@@ -209,10 +221,29 @@ class NodeCoordinator implements Coordinator {
     return incarnation.start(request, plan);
   }
 
-  /** Whether the attempt may end before it would be noted, so that its deadline has to be recorded at once. */
+  /** Puts a request of people into the mailbox of its run. */
+  #request(key: RunKey, input: Exclude<InboxInput, { readonly kind: 'result' }>, by: Deed | null): Promise<void> {
+    if (!isUuid(key.runId)) return Promise.reject(new DuctorError('not_found', `there is no run ${key.runId}`));
+    const { tenantId, runId } = key;
+    const message = { tenantId, runId, kind: input.kind, body: encodeInput(input), by } as const;
+    return new Promise((resolve, reject) => {
+      const sent = (isOpen: boolean): void => {
+        if (isOpen) resolve();
+        else this.#whyNotOpen(key).then(reject, reject);
+      };
+      this.#mail.send({ message, sent, failed: reject });
+    });
+  }
+
+  /**
+   * Whether its beginning has to be recorded at once: the attempt may end before it would be noted, or its step watches
+   * the time until it begins or the time between signs of life.
+   */
   #isShort(ref: AttemptRef): boolean {
     const step = this.#incarnation?.world.cache.get(keyOf(ref))?.plan?.stepByRef.get(ref.path);
-    return step?.type === 'CALLBACK' && step.timeoutMs < this.#surroundings.options.noteAtOnceBelowMs;
+    if (step?.type !== 'CALLBACK') return false;
+    if (step.scheduleToStartTimeoutMs !== null || step.heartbeatTimeoutMs !== null) return true;
+    return step.timeoutMs < this.#surroundings.options.noteAtOnceBelowMs;
   }
 
   #note(attempts: readonly LedgerAttempt[]): void {
@@ -225,9 +256,10 @@ class NodeCoordinator implements Coordinator {
     }
   }
 
-  #lost(ref: AttemptRef): void {
+  /** The attempt ended without a word: its worker is gone for good, or it gave no sign of life. */
+  #ended(ref: AttemptRef, kind: 'lost' | 'silent'): void {
     if (this.#incarnation?.ticks(shardOf(ref.runId)) !== true) return;
-    const input = { kind: 'lost', path: ref.path, attempt: ref.attempt } as const;
+    const input = { kind, path: ref.path, attempt: ref.attempt } as const;
     this.#incarnation.deliver(ref, { input, inboxId: null, settled: null });
   }
 

@@ -4,7 +4,7 @@
  */
 import type { RunState } from '../machine/state.js';
 import type { RunChange } from './coordinator.js';
-import type { AbortOrder, Task } from './ports.js';
+import type { AbortOrder, AttemptRef, Task } from './ports.js';
 import { runOutput } from './run-logic.js';
 import { keyOf } from './run-cell.js';
 import type { World } from './world.js';
@@ -17,13 +17,15 @@ export interface Effects {
   readonly aborts: AbortOrder[];
   /** Attempts that were told to stop before, perhaps by another node. */
   readonly repeatedAborts: AbortOrder[];
+  /** Attempts to be taken off the queue of the invoker. */
+  readonly withdrawals: AttemptRef[];
   readonly tasks: Task[];
   readonly changes: RunChange[];
 }
 
 /** Nothing to do yet. */
 export function noEffects(): Effects {
-  return { answers: [], aborts: [], repeatedAborts: [], tasks: [], changes: [] };
+  return { answers: [], aborts: [], repeatedAborts: [], withdrawals: [], tasks: [], changes: [] };
 }
 
 /** What the world is told of a run. */
@@ -61,6 +63,7 @@ function order(world: World, effects: Effects): void {
   }
   try {
     abort(world, effects);
+    if (effects.withdrawals.length > 0) world.invoker.withdraw?.(effects.withdrawals);
     if (effects.tasks.length > 0) world.invoker.dispatch(effects.tasks);
   } catch (error) {
     world.hooks.log('error', 'the invoker failed', { error });

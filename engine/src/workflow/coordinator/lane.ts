@@ -44,7 +44,8 @@ export class Lane {
     const { clock, random, options, hooks, runs, nodeId } = world;
     const maxBytes = options.maxBatchBytes;
     const newId = (): string => uuidV7(clock.nowUs(), random);
-    this.#tickEnvironment = { clock, random, newId, maxInputs: options.maxTickInputs, maxBytes };
+    const { heartbeats } = world;
+    this.#tickEnvironment = { clock, random, newId, maxInputs: options.maxTickInputs, maxBytes, heartbeats };
     this.#commitEnvironment = {
       nodeId,
       runs,

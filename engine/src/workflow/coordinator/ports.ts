@@ -119,7 +119,7 @@ export interface RunStore {
 export interface InboxMessage extends RunKey {
   /** Ascending; order of arrival. */
   readonly id: number;
-  readonly kind: 'cancel' | 'result';
+  readonly kind: 'cancel' | 'result' | 'terminate' | 'pause' | 'resume' | 'retry';
   /** An input to the machine, encoded by workflow/journal. */
   readonly body: Uint8Array;
   /** Whose deed it is, for the audit trail; only what is sent has it. Absent or null: nobody's. */
@@ -221,6 +221,11 @@ export interface Invoker {
   dispatch(tasks: readonly Task[]): void;
   /** Takes attempts off the queue, or tells their worker to stop. Returns those that no worker ever got. */
   abort(orders: readonly AbortOrder[]): readonly AttemptRef[];
+  /**
+   * Takes attempts off the queue that no worker has got; what is out with workers stays out. Absent: they stay queued,
+   * and what they answer is recorded.
+   */
+  withdraw?(refs: readonly AttemptRef[]): void;
   /** Forgets everything queued for runs of these shards; what is out with workers stays out. */
   dropShards(shards: readonly number[]): void;
   /**

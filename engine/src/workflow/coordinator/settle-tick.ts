@@ -13,6 +13,7 @@ import { reconcile } from './reconcile.js';
 import { isActive, taskOf, wakeAtUs } from './run-logic.js';
 import { forget, isIdle, type PendingInput, type RunCell } from './run-cell.js';
 import { inputsOf, type Tick } from './tick.js';
+import type { Plan } from '../machine/plan.js';
 import type { RunState } from '../machine/state.js';
 import type { World } from './world.js';
 
@@ -32,7 +33,28 @@ export function settleDown(world: World, cell: RunCell, state: RunState): void {
   const isNear = dueUs !== null && dueUs <= horizonUs;
   if (dueUs !== null && (isNear || isActive(state))) world.timers.arm(cell.key, dueUs);
   else world.timers.disarm(cell.key);
+  watchHeartbeats(world, cell, state);
   if (!isNear && !isActive(state) && isIdle(cell)) world.cache.drop(cell);
+}
+
+/** Watches the attempts that run on workers and whose steps ask for heartbeats. */
+function watchHeartbeats(world: World, { plan, tenantId, runId }: RunCell, state: RunState): void {
+  if (plan === null || !asksForHeartbeats(plan) || !isActive(state)) return;
+  for (const { path, attempt, status } of state.steps.values()) {
+    const step = status === 'RUNNING' ? plan.stepByRef.get(path) : undefined;
+    if (step?.type !== 'CALLBACK' || step.heartbeatTimeoutMs === null) continue;
+    world.heartbeats.watch({ tenantId, runId, path, attempt }, step.heartbeatTimeoutMs);
+  }
+}
+
+const ASKING = new WeakMap<Plan, boolean>();
+
+function asksForHeartbeats(plan: Plan): boolean {
+  const known = ASKING.get(plan);
+  if (known !== undefined) return known;
+  const asks = plan.steps.some((step) => step.type === 'CALLBACK' && step.heartbeatTimeoutMs !== null);
+  ASKING.set(plan, asks);
+  return asks;
 }
 
 /** Answers whoever waits for these inputs. */
@@ -42,9 +64,11 @@ function answer(world: World, tick: Tick, effects: Effects): void {
     if (pending === undefined) break;
     const { input, settled } = pending;
     if (pending.inboxId !== null) world.released(pending.inboxId);
-    if (input.kind === 'result') {
+    if (input.kind === 'result' || input.kind === 'lost' || input.kind === 'silent') {
       const { tenantId, runId } = tick.cell;
-      world.ledger.clear({ tenantId, runId, path: input.path, attempt: input.attempt });
+      const ref = { tenantId, runId, path: input.path, attempt: input.attempt };
+      if (input.kind === 'result') world.ledger.clear(ref);
+      world.heartbeats.forget(ref);
     }
     const ack = tick.dispositions[index] === 'applied' ? 'recorded' : 'already_settled';
     if (settled !== null) effects.answers.push(() => settled(ack));
@@ -59,10 +83,13 @@ function command(world: World, tick: Tick, state: RunState, effects: Effects): v
     cell.needsReconcile ||= tick.commands.length > 0;
     return;
   }
+  const { tenantId, runId } = cell;
   for (const order of tick.commands) {
+    const { path, attempt } = order;
     if (order.kind === 'abort') {
-      const { path, attempt, reason } = order;
-      effects.aborts.push({ tenantId: cell.tenantId, runId: cell.runId, path, attempt, reason });
+      effects.aborts.push({ tenantId, runId, path, attempt, reason: order.reason });
+    } else if (order.kind === 'withdraw') {
+      effects.withdrawals.push({ tenantId, runId, path, attempt });
     } else if (cell.plan !== null) {
       const task = taskOf(cell.plan, state, order.path);
       if (task !== undefined) effects.tasks.push(task);
@@ -90,6 +117,8 @@ function stateWritten(world: World, tick: Tick, next: RunState, effects: Effects
   try {
     command(world, tick, next, effects);
     if (before?.status !== next.status || cell.isUntold) effects.changes.push(changeOf(next));
+    // What its attempts have come to while it was held is known to nobody yet.
+    if (before?.heldSinceUs && next.heldSinceUs === null) cell.needsReconcile = true;
   } catch (error) {
     // Only a journal that contradicts itself comes here; the run itself is as it was committed.
     world.hooks.log('error', 'cannot carry out the commands of a tick', { run: cell.key, error });

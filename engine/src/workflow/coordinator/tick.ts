@@ -12,6 +12,7 @@ import type { Clock, Random } from '../../kernel/index.js';
 import type { Advance, Command, Disposition, MachineContext, RunInput } from '../machine/inputs.js';
 import type { Plan } from '../machine/plan.js';
 import type { RunState } from '../machine/state.js';
+import type { Heartbeats } from './heartbeats.js';
 import type { TickWrite } from './ports.js';
 import { advance, encodeEntries, encodeSnapshot, headerChanged, headerOf, snapshotDue } from './run-logic.js';
 import type { PendingInput, RunCell } from './run-cell.js';
@@ -49,6 +50,7 @@ export interface TickEnvironment {
   readonly newId: () => string;
   readonly maxInputs: number;
   readonly maxBytes: number;
+  readonly heartbeats: Heartbeats;
 }
 
 const NO_BYTES = new Uint8Array(0);
@@ -56,8 +58,12 @@ const NONE: readonly number[] = [];
 /** Bytes a tick costs besides its entries. */
 const ROW_BYTES = 64;
 
-function contextOf(env: TickEnvironment): MachineContext {
-  return { nowUs: env.clock.nowUs() - env.clock.errorUs(), seed: env.random.uint32(), newId: env.newId };
+function contextOf(env: TickEnvironment, cell: RunCell): MachineContext {
+  const { clock, random, newId, heartbeats } = env;
+  const context = { nowUs: clock.nowUs() - clock.errorUs(), seed: random.uint32(), newId };
+  if (heartbeats.isEmpty) return context;
+  const { tenantId, runId } = cell;
+  return { ...context, progressOf: (path, attempt) => heartbeats.progressOf({ tenantId, runId, path, attempt }) };
 }
 
 function inputBytes(input: RunInput): number {
@@ -178,7 +184,7 @@ export function parkTick(
   const inputs = dropped === null ? [] : [dropped];
   const parks = { ...reason, others };
   if (plan === null || state === null) return undefined;
-  const result = advance(plan, state, [{ kind: 'park', ...reason }], contextOf(env));
+  const result = advance(plan, state, [{ kind: 'park', ...reason }], contextOf(env, cell));
   if (result.entries.length === 0) {
     const rest = consumption(cell, inputs);
     return rest === undefined ? undefined : { ...rest, parks };
@@ -231,10 +237,13 @@ function afterThrow(
   const reason: ParkReason = { code: 'machine_error', message: error instanceof Error ? error.message : String(error) };
   try {
     const facts: RunInput[] = [...inputs.map((pending) => pending.input), { kind: 'park', ...reason }];
-    return fromAdvance(cell, state, inputs, advance(plan, state, facts, contextOf(env)), { ...reason, others: [] });
+    return fromAdvance(cell, state, inputs, advance(plan, state, facts, contextOf(env, cell)), {
+      ...reason,
+      others: [],
+    });
   } catch {
     if (state.seq === 0) return { kind: 'stuck', inputs, error };
-    const bad = offender(plan, state, inputs, contextOf(env));
+    const bad = offender(plan, state, inputs, contextOf(env, cell));
     const others = inputs.filter((_, index) => index !== bad);
     try {
       const tick = parkTick(cell, reason, inputs[bad] ?? null, others, env);
@@ -255,7 +264,7 @@ export function computeTick(cell: RunCell, env: TickEnvironment): TickResult {
   }
   try {
     const facts = inputs.map((pending) => pending.input);
-    return fromAdvance(cell, state, inputs, advance(plan, state, facts, contextOf(env)), null);
+    return fromAdvance(cell, state, inputs, advance(plan, state, facts, contextOf(env, cell)), null);
   } catch (error) {
     return afterThrow(cell, plan, state, inputs, env, error);
   }

@@ -2,6 +2,7 @@
 import type { Clock, Random } from '../../kernel/index.js';
 import type { AttemptLedger } from './attempt-ledger.js';
 import type { RunChange } from './coordinator.js';
+import type { Heartbeats } from './heartbeats.js';
 import type { CoordinatorHooks } from './hooks.js';
 import type { CoordinatorOptions } from './options.js';
 import type { ClusterStore, InboxStore, Invoker, PlanSource, RunKey, RunStore } from './ports.js';
@@ -22,6 +23,7 @@ export interface Surroundings {
   readonly plans: PlanSource;
   readonly invoker: Invoker;
   readonly ledger: AttemptLedger;
+  readonly heartbeats: Heartbeats;
   /** Tells listeners and the bus of public changes. */
   readonly tell: (changes: readonly RunChange[]) => void;
   /** Hands a result on through the mailbox: this node does not own its run, or no longer. */

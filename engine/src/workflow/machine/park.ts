@@ -1,7 +1,7 @@
 /**
  * Parking and pause hold a run as it is: results of open attempts are recorded, nothing else happens until it is
- * resumed. Times of steps stay as they are: what came due meanwhile happens with the resume. Only the run's own timeout,
- * and the time an attempt may wait for a worker, are moved by the time the run was held (apply-entry.ts).
+ * resumed. Times of steps stay as they are: what came due meanwhile happens with the resume. Only the run's own
+ * timeout, and the time an attempt may wait for a worker, are moved by the time the run was held (apply-entry.ts).
  */
 import type { Disposition, RunInput } from './inputs.js';
 import { isHeld } from './draft.js';

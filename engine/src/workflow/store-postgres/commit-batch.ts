@@ -147,6 +147,7 @@ const layouts: Readonly<Record<PartName, Layout>> = {
             runId: t.runId,
             name,
             value,
+            startedAtUs: t.header?.startedAtUs ?? 0,
           }))
         : [],
     );
@@ -156,6 +157,7 @@ const layouts: Readonly<Record<PartName, Layout>> = {
       uuidArray(rows.map((a) => a.runId)),
       textArray(rows.map((a) => a.name)),
       textArray(rows.map((a) => a.value)),
+      integerArray(rows.map((a) => a.startedAtUs)),
     ];
   },
   updates({ ticks }) {

@@ -83,10 +83,10 @@ const headers: Part = {
 
 /** Attributes of runs that start. */
 const attributes: Part = {
-  types: ['uuid', 'uuid', 'text', 'text'],
+  types: ['uuid', 'uuid', 'text', 'text', 'bigint'],
   sql: ({ arrays }) => `a as (
-  insert into ductor.run_attribute (tenant_id, run_id, name, value)
-  select t.* from unnest(${arrays.join(', ')}) as t (tenant_id, run_id, name, value)
+  insert into ductor.run_attribute (tenant_id, run_id, name, value, started_at)
+  select t.* from unnest(${arrays.join(', ')}) as t (tenant_id, run_id, name, value, started_at)
   where ${isAppended}
 )`,
 };

@@ -22,10 +22,8 @@ const READ = prepared(
   where m.before < ${MAX_BYTES} order by m.id`,
 );
 
-const KINDS = new Map<number, InboxMessage['kind']>([
-  [INBOX_KIND.cancel, 'cancel'],
-  [INBOX_KIND.result, 'result'],
-]);
+const NAMES: readonly InboxMessage['kind'][] = ['cancel', 'result', 'terminate', 'pause', 'resume', 'retry'];
+const KINDS = new Map(NAMES.map((name) => [INBOX_KIND[name], name]));
 
 /** See InboxStore.read. At most 16 MiB of bodies. Throws internal for a kind this engine does not know. */
 export async function readInbox(

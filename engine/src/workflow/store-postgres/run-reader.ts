@@ -15,6 +15,12 @@ export interface RunQuery {
   readonly status?: RunStatus;
   /** Only runs of this workflow. */
   readonly familySlug?: string;
+  /** Only runs that started at this time or later, microseconds since 1970. */
+  readonly startedAfterUs?: number;
+  /** Only runs that started before this time, microseconds since 1970. */
+  readonly startedBeforeUs?: number;
+  /** Only runs that have all of these; absent or empty: whatever they have. */
+  readonly attributes?: Readonly<Record<string, string>>;
   /** Where the page before ended; absent: from the newest. */
   readonly cursor?: RunCursor;
   /** Most runs of a page, at least 1. */

@@ -5,7 +5,14 @@ import type { InboxMessage } from '../coordinator/ports.js';
 import { textArray } from './text-array.js';
 
 /** How kinds are stored. */
-export const INBOX_KIND: Readonly<Record<InboxMessage['kind'], number>> = { cancel: 1, result: 2 };
+export const INBOX_KIND: Readonly<Record<InboxMessage['kind'], number>> = {
+  cancel: 1,
+  result: 2,
+  terminate: 3,
+  pause: 4,
+  resume: 5,
+  retry: 6,
+};
 
 /**
  * The run's row is locked for key share: compatible with every write of the run's owner but the removal of the run and

@@ -1,36 +1,33 @@
-/** GetRun, ListRuns, GetRunHistory, CancelRun. */
+/** GetRun, ListRuns, GetRunHistory. */
 import { DuctorError } from '../../../kernel/index.js';
-import {
-  RunServiceService,
-  type CancelRunRequest,
-  type CancelRunResponse,
-  type GetRunHistoryRequest,
-  type GetRunHistoryResponse,
-  type GetRunRequest,
-  type GetRunResponse,
-  type HistoryItem as WireHistoryItem,
-  type ListRunsRequest,
-  type ListRunsResponse,
-  type Run,
+import type {
+  GetRunHistoryRequest,
+  GetRunHistoryResponse,
+  GetRunRequest,
+  GetRunResponse,
+  HistoryItem as WireHistoryItem,
+  ListRunsRequest,
+  ListRunsResponse,
+  Run,
 } from '../../../gen/ductor/v1/run.js';
-import { actorText, deedOf } from '../../../tenancy/index.js';
+import type { Timestamp } from '../../../gen/google/protobuf/timestamp.js';
 import type { Unary } from '../call.js';
 import { badCursor, cursorNumber, decodeCursor, encodeCursor } from '../checks/cursor.js';
 import { FieldChecks, MAX_CURSOR_CHARS, MAX_IDENTIFIER_CHARS } from '../checks/field-checks.js';
 import {
   historyOf,
-  type Coordinator,
   type HistoryItem,
   type PlanSource,
   type RunCursor,
   type RunKey,
+  type RunQuery,
   type RunReader,
   type RunState,
 } from '../ports.js';
 import { runStatusOf } from '../wire/enums.js';
 import { listedRunOf, runOf } from '../wire/run.js';
 import { pageEnd } from '../wire/page.js';
-import { timestampOf } from '../wire/timestamp.js';
+import { timestampOf, usOf } from '../wire/timestamp.js';
 import type { RunLoader } from './run-loader.js';
 
 /** What they need. */
@@ -38,12 +35,16 @@ export interface RunReads {
   readonly load: RunLoader;
   readonly reader: Pick<RunReader, 'list' | 'history'>;
   readonly plans: PlanSource;
-  readonly coordinator: Pick<Coordinator, 'cancel'>;
 }
 
-const MAX_REASON_CHARS = 4_096;
+const MAX_ATTRIBUTE_FILTERS = 8;
+/** As long as the attributes of a run may be. */
+const MAX_ATTRIBUTE_CHARS = 256;
 
-const missing = (runId: string): DuctorError => new DuctorError('not_found', `there is no run ${runId}`);
+/** There is no such run, or it is another tenant's. */
+export function missingRun(runId: string): DuctorError {
+  return new DuctorError('not_found', `there is no run ${runId}`);
+}
 
 function checkRunId(runId: string): void {
   const checks = new FieldChecks();
@@ -54,7 +55,7 @@ function checkRunId(runId: string): void {
 /** A run as the contract shows it. Throws not_found. */
 export async function showRun({ load, plans }: Pick<RunReads, 'load' | 'plans'>, key: RunKey): Promise<Run> {
   const state: RunState | undefined = await load(key);
-  if (state === undefined) throw missing(key.runId);
+  if (state === undefined) throw missingRun(key.runId);
   const { tenantId, familySlug, version } = state;
   return runOf(state, plans.peek(tenantId, familySlug, version) ?? (await plans.load(tenantId, familySlug, version)));
 }
@@ -74,22 +75,53 @@ function runCursorOf(cursor: string): RunCursor {
   return { startedAtUs: cursorNumber(startedAt, cursor), runId };
 }
 
+type Filters = Pick<RunQuery, 'status' | 'familySlug' | 'startedAfterUs' | 'startedBeforeUs' | 'attributes'>;
+
+function timeOf(checks: FieldChecks, path: string, time: Timestamp | undefined): number | undefined {
+  if (time === undefined) return undefined;
+  const us = usOf(time);
+  if (Number.isSafeInteger(us) && us >= 0) return us;
+  checks.note(path, String(time.seconds), 'is no time from 1970 to 2255', 'send a time within these years');
+  return undefined;
+}
+
+/** What narrows the list; notes what is wrong. */
+function filtersOf(request: ListRunsRequest, checks: FieldChecks): Filters {
+  const { state, familySlug, attributes } = request;
+  checks.text('family_slug', familySlug, MAX_IDENTIFIER_CHARS);
+  const status = runStatusOf(state);
+  if (status === undefined && state !== 0) checks.note('state', String(state), 'is no state of runs', 'name one');
+  const startedAfterUs = timeOf(checks, 'started_after', request.startedAfter);
+  const startedBeforeUs = timeOf(checks, 'started_before', request.startedBefore);
+  const names = Object.keys(attributes);
+  checks.count('attributes', names.length, 0, MAX_ATTRIBUTE_FILTERS);
+  for (const name of names.slice(0, MAX_ATTRIBUTE_FILTERS)) {
+    checks.text('attributes', name, MAX_ATTRIBUTE_CHARS);
+    checks.text(`attributes.${name}`, attributes[name] ?? '', MAX_ATTRIBUTE_CHARS);
+  }
+  return {
+    ...(status === undefined ? {} : { status }),
+    ...(familySlug === '' ? {} : { familySlug }),
+    ...(startedAfterUs === undefined ? {} : { startedAfterUs }),
+    ...(startedBeforeUs === undefined ? {} : { startedBeforeUs }),
+    ...(names.length === 0 ? {} : { attributes }),
+  };
+}
+
 /** ListRuns. */
 export function listRuns({ reader }: RunReads): Unary<ListRunsRequest, ListRunsResponse> {
-  return async ({ pagination, state, familySlug }, { tenantId }) => {
+  return async (request, { tenantId }) => {
+    const { pagination } = request;
     const checks = new FieldChecks();
     const limit = checks.pageSize('pagination.page_size', pagination?.pageSize ?? 0);
     const cursor = pagination?.cursor ?? '';
     checks.text('pagination.cursor', cursor, MAX_CURSOR_CHARS);
-    checks.text('family_slug', familySlug, MAX_IDENTIFIER_CHARS);
-    const status = runStatusOf(state);
-    if (status === undefined && state !== 0) checks.note('state', String(state), 'is no state of runs', 'name one');
+    const filters = filtersOf(request, checks);
     checks.done();
     const page = await reader.list({
       tenantId,
       limit,
-      ...(status === undefined ? {} : { status }),
-      ...(familySlug === '' ? {} : { familySlug }),
+      ...filters,
       ...(cursor === '' ? {} : { cursor: runCursorOf(cursor) }),
     });
     const next = page.next === null ? '' : encodeCursor([page.next.startedAtUs, page.next.runId]);
@@ -115,26 +147,12 @@ export function getRunHistory({ reader }: RunReads): Unary<GetRunHistoryRequest,
     const place = cursorNumber(placePart, cursor);
     // Each row has at least one item: one row more than items wanted says whether there are more.
     const rows = await reader.history({ tenantId, runId }, Math.max(0, seq - 1), limit + 1);
-    if (rows.length === 0 && cursor === '') throw missing(runId);
+    if (rows.length === 0 && cursor === '') throw missingRun(runId);
     const items = historyOf(rows).slice(place);
     const after = items[limit];
     const before = after === undefined ? 0 : items.slice(0, limit).filter((item) => item.seq === after.seq).length;
     const skipped = after?.seq === seq ? place : 0;
     const next = after === undefined ? '' : encodeCursor([after.seq, before + skipped]);
     return { data: items.slice(0, limit).map(historyItemOf), pagination: pageEnd(next) };
-  };
-}
-
-/** CancelRun: answers the run as it is once the request is durable; running steps may still have to stop. */
-export function cancelRun(reads: RunReads): Unary<CancelRunRequest, CancelRunResponse> {
-  return async ({ runId, reason }, principal) => {
-    const { tenantId } = principal;
-    const checks = new FieldChecks();
-    checks.uuid('run_id', runId);
-    checks.text('reason', reason, MAX_REASON_CHARS);
-    checks.done();
-    const deed = deedOf(principal, RunServiceService.cancelRun.path, reason);
-    await reads.coordinator.cancel({ tenantId, runId }, reason, actorText(principal), deed);
-    return { data: await showRun(reads, { tenantId, runId }) };
   };
 }

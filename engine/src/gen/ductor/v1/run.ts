@@ -68,6 +68,29 @@ export enum StepState {
   UNRECOGNIZED = -1,
 }
 
+export enum RunReason {
+  RUN_REASON_UNSPECIFIED = 0,
+  /** RUN_REASON_CLOSED - The run has ended. */
+  RUN_REASON_CLOSED = 1,
+  /** RUN_REASON_PARKED - It is held for people: resume, retry or cancel it. */
+  RUN_REASON_PARKED = 2,
+  /** RUN_REASON_PAUSED - Somebody paused it. */
+  RUN_REASON_PAUSED = 3,
+  /** RUN_REASON_STOPPING - An attempt was told to stop and has not ended. */
+  RUN_REASON_STOPPING = 4,
+  /** RUN_REASON_NO_HANDLER - No connected worker serves the handler of the step. */
+  RUN_REASON_NO_HANDLER = 5,
+  /** RUN_REASON_NO_FREE_WORKER - Workers serve the handler; none has taken the attempt yet. */
+  RUN_REASON_NO_FREE_WORKER = 6,
+  /** RUN_REASON_RUNNING - An attempt runs on a worker. */
+  RUN_REASON_RUNNING = 7,
+  /** RUN_REASON_RETRY_WAIT - The next attempt is due later. */
+  RUN_REASON_RETRY_WAIT = 8,
+  /** RUN_REASON_TIMER - A step waits for time. */
+  RUN_REASON_TIMER = 9,
+  UNRECOGNIZED = -1,
+}
+
 export interface StepRun {
   path: string;
   state: StepState;
@@ -162,6 +185,21 @@ export interface ListRunsRequest {
   state: RunState;
   /** Only runs of this workflow. */
   familySlug: string;
+  /** Only runs that started at this time or later. */
+  startedAfter:
+    | Timestamp
+    | undefined;
+  /** Only runs that started before this time. */
+  startedBefore:
+    | Timestamp
+    | undefined;
+  /** Only runs that have all of these, at most 8. */
+  attributes: { [key: string]: string };
+}
+
+export interface ListRunsRequest_AttributesEntry {
+  key: string;
+  value: string;
 }
 
 export interface ListRunsResponse {
@@ -210,6 +248,77 @@ export interface CancelRunRequest {
 
 export interface CancelRunResponse {
   data: Run | undefined;
+}
+
+export interface TerminateRunRequest {
+  runId: string;
+  /** At most 4096 characters. */
+  reason: string;
+}
+
+export interface TerminateRunResponse {
+  data: Run | undefined;
+}
+
+export interface PauseRunRequest {
+  runId: string;
+  /** At most 4096 characters. */
+  reason: string;
+}
+
+export interface PauseRunResponse {
+  data: Run | undefined;
+}
+
+export interface ResumeRunRequest {
+  runId: string;
+}
+
+export interface ResumeRunResponse {
+  data: Run | undefined;
+}
+
+export interface RetryRunRequest {
+  runId: string;
+}
+
+export interface RetryRunResponse {
+  data: Run | undefined;
+}
+
+export interface ExplainRunRequest {
+  runId: string;
+}
+
+export interface RunExplanation {
+  runId: string;
+  state: RunState;
+  reason: RunReason;
+  /** In words. */
+  message: string;
+  /** Step that is waited for; empty when the run as a whole is. */
+  step: string;
+  attempt: number;
+  /** Worker that has the attempt, as far as is known. */
+  worker: string;
+  /** Queue and handler that a worker must serve. */
+  queue: string;
+  handler: string;
+  /** Code of what went wrong, if something did. */
+  code: string;
+  since:
+    | Timestamp
+    | undefined;
+  /** When time ends it; absent: not by itself. */
+  until:
+    | Timestamp
+    | undefined;
+  /** Other steps that are under way. */
+  otherSteps: number;
+}
+
+export interface ExplainRunResponse {
+  data: RunExplanation | undefined;
 }
 
 export interface AwaitRunsRequest {
@@ -1199,7 +1308,14 @@ export const GetRunResponse: MessageFns<GetRunResponse> = {
 };
 
 function createBaseListRunsRequest(): ListRunsRequest {
-  return { pagination: undefined, state: 0, familySlug: "" };
+  return {
+    pagination: undefined,
+    state: 0,
+    familySlug: "",
+    startedAfter: undefined,
+    startedBefore: undefined,
+    attributes: {},
+  };
 }
 
 export const ListRunsRequest: MessageFns<ListRunsRequest> = {
@@ -1213,6 +1329,15 @@ export const ListRunsRequest: MessageFns<ListRunsRequest> = {
     if (message.familySlug !== "") {
       writer.uint32(26).string(message.familySlug);
     }
+    if (message.startedAfter !== undefined) {
+      Timestamp.encode(message.startedAfter, writer.uint32(34).fork()).join();
+    }
+    if (message.startedBefore !== undefined) {
+      Timestamp.encode(message.startedBefore, writer.uint32(42).fork()).join();
+    }
+    globalThis.Object.entries(message.attributes).forEach(([key, value]: [string, string]) => {
+      ListRunsRequest_AttributesEntry.encode({ key: key as any, value }, writer.uint32(50).fork()).join();
+    });
     return writer;
   },
 
@@ -1253,6 +1378,33 @@ export const ListRunsRequest: MessageFns<ListRunsRequest> = {
             message.familySlug = reader.string();
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.startedAfter = Timestamp.decode(reader, reader.uint32());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.startedBefore = Timestamp.decode(reader, reader.uint32());
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            const entry6 = ListRunsRequest_AttributesEntry.decode(reader, reader.uint32());
+            if (entry6.value !== undefined) {
+              message.attributes[entry6.key] = entry6.value;
+            }
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1275,6 +1427,90 @@ export const ListRunsRequest: MessageFns<ListRunsRequest> = {
       : undefined;
     message.state = object.state ?? 0;
     message.familySlug = object.familySlug ?? "";
+    message.startedAfter = (object.startedAfter !== undefined && object.startedAfter !== null)
+      ? Timestamp.fromPartial(object.startedAfter)
+      : undefined;
+    message.startedBefore = (object.startedBefore !== undefined && object.startedBefore !== null)
+      ? Timestamp.fromPartial(object.startedBefore)
+      : undefined;
+    message.attributes = (globalThis.Object.entries(object.attributes ?? {}) as [string, string][]).reduce(
+      (acc: { [key: string]: string }, [key, value]: [string, string]) => {
+        if (value !== undefined) {
+          acc[key] = globalThis.String(value);
+        }
+        return acc;
+      },
+      {},
+    );
+    return message;
+  },
+};
+
+function createBaseListRunsRequest_AttributesEntry(): ListRunsRequest_AttributesEntry {
+  return { key: "", value: "" };
+}
+
+export const ListRunsRequest_AttributesEntry: MessageFns<ListRunsRequest_AttributesEntry> = {
+  encode(message: ListRunsRequest_AttributesEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListRunsRequest_AttributesEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListRunsRequest_AttributesEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ListRunsRequest_AttributesEntry>, I>>(base?: I): ListRunsRequest_AttributesEntry {
+    return ListRunsRequest_AttributesEntry.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ListRunsRequest_AttributesEntry>, I>>(
+    object: I,
+  ): ListRunsRequest_AttributesEntry {
+    const message = createBaseListRunsRequest_AttributesEntry();
+    message.key = object.key ?? "";
+    message.value = object.value ?? "";
     return message;
   },
 };
@@ -1833,6 +2069,799 @@ export const CancelRunResponse: MessageFns<CancelRunResponse> = {
   },
 };
 
+function createBaseTerminateRunRequest(): TerminateRunRequest {
+  return { runId: "", reason: "" };
+}
+
+export const TerminateRunRequest: MessageFns<TerminateRunRequest> = {
+  encode(message: TerminateRunRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.runId !== "") {
+      writer.uint32(10).string(message.runId);
+    }
+    if (message.reason !== "") {
+      writer.uint32(18).string(message.reason);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TerminateRunRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTerminateRunRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<TerminateRunRequest>, I>>(base?: I): TerminateRunRequest {
+    return TerminateRunRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<TerminateRunRequest>, I>>(object: I): TerminateRunRequest {
+    const message = createBaseTerminateRunRequest();
+    message.runId = object.runId ?? "";
+    message.reason = object.reason ?? "";
+    return message;
+  },
+};
+
+function createBaseTerminateRunResponse(): TerminateRunResponse {
+  return { data: undefined };
+}
+
+export const TerminateRunResponse: MessageFns<TerminateRunResponse> = {
+  encode(message: TerminateRunResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.data !== undefined) {
+      Run.encode(message.data, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TerminateRunResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTerminateRunResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.data = Run.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<TerminateRunResponse>, I>>(base?: I): TerminateRunResponse {
+    return TerminateRunResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<TerminateRunResponse>, I>>(object: I): TerminateRunResponse {
+    const message = createBaseTerminateRunResponse();
+    message.data = (object.data !== undefined && object.data !== null) ? Run.fromPartial(object.data) : undefined;
+    return message;
+  },
+};
+
+function createBasePauseRunRequest(): PauseRunRequest {
+  return { runId: "", reason: "" };
+}
+
+export const PauseRunRequest: MessageFns<PauseRunRequest> = {
+  encode(message: PauseRunRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.runId !== "") {
+      writer.uint32(10).string(message.runId);
+    }
+    if (message.reason !== "") {
+      writer.uint32(18).string(message.reason);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PauseRunRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePauseRunRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<PauseRunRequest>, I>>(base?: I): PauseRunRequest {
+    return PauseRunRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<PauseRunRequest>, I>>(object: I): PauseRunRequest {
+    const message = createBasePauseRunRequest();
+    message.runId = object.runId ?? "";
+    message.reason = object.reason ?? "";
+    return message;
+  },
+};
+
+function createBasePauseRunResponse(): PauseRunResponse {
+  return { data: undefined };
+}
+
+export const PauseRunResponse: MessageFns<PauseRunResponse> = {
+  encode(message: PauseRunResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.data !== undefined) {
+      Run.encode(message.data, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PauseRunResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePauseRunResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.data = Run.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<PauseRunResponse>, I>>(base?: I): PauseRunResponse {
+    return PauseRunResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<PauseRunResponse>, I>>(object: I): PauseRunResponse {
+    const message = createBasePauseRunResponse();
+    message.data = (object.data !== undefined && object.data !== null) ? Run.fromPartial(object.data) : undefined;
+    return message;
+  },
+};
+
+function createBaseResumeRunRequest(): ResumeRunRequest {
+  return { runId: "" };
+}
+
+export const ResumeRunRequest: MessageFns<ResumeRunRequest> = {
+  encode(message: ResumeRunRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.runId !== "") {
+      writer.uint32(10).string(message.runId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ResumeRunRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseResumeRunRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ResumeRunRequest>, I>>(base?: I): ResumeRunRequest {
+    return ResumeRunRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ResumeRunRequest>, I>>(object: I): ResumeRunRequest {
+    const message = createBaseResumeRunRequest();
+    message.runId = object.runId ?? "";
+    return message;
+  },
+};
+
+function createBaseResumeRunResponse(): ResumeRunResponse {
+  return { data: undefined };
+}
+
+export const ResumeRunResponse: MessageFns<ResumeRunResponse> = {
+  encode(message: ResumeRunResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.data !== undefined) {
+      Run.encode(message.data, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ResumeRunResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseResumeRunResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.data = Run.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ResumeRunResponse>, I>>(base?: I): ResumeRunResponse {
+    return ResumeRunResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ResumeRunResponse>, I>>(object: I): ResumeRunResponse {
+    const message = createBaseResumeRunResponse();
+    message.data = (object.data !== undefined && object.data !== null) ? Run.fromPartial(object.data) : undefined;
+    return message;
+  },
+};
+
+function createBaseRetryRunRequest(): RetryRunRequest {
+  return { runId: "" };
+}
+
+export const RetryRunRequest: MessageFns<RetryRunRequest> = {
+  encode(message: RetryRunRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.runId !== "") {
+      writer.uint32(10).string(message.runId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RetryRunRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRetryRunRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<RetryRunRequest>, I>>(base?: I): RetryRunRequest {
+    return RetryRunRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<RetryRunRequest>, I>>(object: I): RetryRunRequest {
+    const message = createBaseRetryRunRequest();
+    message.runId = object.runId ?? "";
+    return message;
+  },
+};
+
+function createBaseRetryRunResponse(): RetryRunResponse {
+  return { data: undefined };
+}
+
+export const RetryRunResponse: MessageFns<RetryRunResponse> = {
+  encode(message: RetryRunResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.data !== undefined) {
+      Run.encode(message.data, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RetryRunResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRetryRunResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.data = Run.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<RetryRunResponse>, I>>(base?: I): RetryRunResponse {
+    return RetryRunResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<RetryRunResponse>, I>>(object: I): RetryRunResponse {
+    const message = createBaseRetryRunResponse();
+    message.data = (object.data !== undefined && object.data !== null) ? Run.fromPartial(object.data) : undefined;
+    return message;
+  },
+};
+
+function createBaseExplainRunRequest(): ExplainRunRequest {
+  return { runId: "" };
+}
+
+export const ExplainRunRequest: MessageFns<ExplainRunRequest> = {
+  encode(message: ExplainRunRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.runId !== "") {
+      writer.uint32(10).string(message.runId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ExplainRunRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseExplainRunRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ExplainRunRequest>, I>>(base?: I): ExplainRunRequest {
+    return ExplainRunRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ExplainRunRequest>, I>>(object: I): ExplainRunRequest {
+    const message = createBaseExplainRunRequest();
+    message.runId = object.runId ?? "";
+    return message;
+  },
+};
+
+function createBaseRunExplanation(): RunExplanation {
+  return {
+    runId: "",
+    state: 0,
+    reason: 0,
+    message: "",
+    step: "",
+    attempt: 0,
+    worker: "",
+    queue: "",
+    handler: "",
+    code: "",
+    since: undefined,
+    until: undefined,
+    otherSteps: 0,
+  };
+}
+
+export const RunExplanation: MessageFns<RunExplanation> = {
+  encode(message: RunExplanation, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.runId !== "") {
+      writer.uint32(10).string(message.runId);
+    }
+    if (message.state !== 0) {
+      writer.uint32(16).int32(message.state);
+    }
+    if (message.reason !== 0) {
+      writer.uint32(24).int32(message.reason);
+    }
+    if (message.message !== "") {
+      writer.uint32(34).string(message.message);
+    }
+    if (message.step !== "") {
+      writer.uint32(42).string(message.step);
+    }
+    if (message.attempt !== 0) {
+      writer.uint32(48).uint32(message.attempt);
+    }
+    if (message.worker !== "") {
+      writer.uint32(58).string(message.worker);
+    }
+    if (message.queue !== "") {
+      writer.uint32(66).string(message.queue);
+    }
+    if (message.handler !== "") {
+      writer.uint32(74).string(message.handler);
+    }
+    if (message.code !== "") {
+      writer.uint32(82).string(message.code);
+    }
+    if (message.since !== undefined) {
+      Timestamp.encode(message.since, writer.uint32(90).fork()).join();
+    }
+    if (message.until !== undefined) {
+      Timestamp.encode(message.until, writer.uint32(98).fork()).join();
+    }
+    if (message.otherSteps !== 0) {
+      writer.uint32(104).uint32(message.otherSteps);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RunExplanation {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRunExplanation();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.state = reader.int32() as any;
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.reason = reader.int32() as any;
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.message = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.step = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.attempt = reader.uint32();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.worker = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.queue = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.handler = reader.string();
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.code = reader.string();
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.since = Timestamp.decode(reader, reader.uint32());
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.until = Timestamp.decode(reader, reader.uint32());
+            continue;
+          }
+          case 13: {
+            if (tag !== 104) {
+              break;
+            }
+
+            message.otherSteps = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<RunExplanation>, I>>(base?: I): RunExplanation {
+    return RunExplanation.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<RunExplanation>, I>>(object: I): RunExplanation {
+    const message = createBaseRunExplanation();
+    message.runId = object.runId ?? "";
+    message.state = object.state ?? 0;
+    message.reason = object.reason ?? 0;
+    message.message = object.message ?? "";
+    message.step = object.step ?? "";
+    message.attempt = object.attempt ?? 0;
+    message.worker = object.worker ?? "";
+    message.queue = object.queue ?? "";
+    message.handler = object.handler ?? "";
+    message.code = object.code ?? "";
+    message.since = (object.since !== undefined && object.since !== null)
+      ? Timestamp.fromPartial(object.since)
+      : undefined;
+    message.until = (object.until !== undefined && object.until !== null)
+      ? Timestamp.fromPartial(object.until)
+      : undefined;
+    message.otherSteps = object.otherSteps ?? 0;
+    return message;
+  },
+};
+
+function createBaseExplainRunResponse(): ExplainRunResponse {
+  return { data: undefined };
+}
+
+export const ExplainRunResponse: MessageFns<ExplainRunResponse> = {
+  encode(message: ExplainRunResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.data !== undefined) {
+      RunExplanation.encode(message.data, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ExplainRunResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseExplainRunResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.data = RunExplanation.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ExplainRunResponse>, I>>(base?: I): ExplainRunResponse {
+    return ExplainRunResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ExplainRunResponse>, I>>(object: I): ExplainRunResponse {
+    const message = createBaseExplainRunResponse();
+    message.data = (object.data !== undefined && object.data !== null)
+      ? RunExplanation.fromPartial(object.data)
+      : undefined;
+    return message;
+  },
+};
+
 function createBaseAwaitRunsRequest(): AwaitRunsRequest {
   return { runIds: [] };
 }
@@ -2112,6 +3141,63 @@ export const RunServiceService = {
     responseSerialize: (value: CancelRunResponse): Buffer => Buffer.from(CancelRunResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): CancelRunResponse => CancelRunResponse.decode(value),
   },
+  /** Ends the run at once: running steps are told to stop, what they still answer is ignored. */
+  terminateRun: {
+    path: "/ductor.v1.RunService/TerminateRun" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: TerminateRunRequest): Buffer => Buffer.from(TerminateRunRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): TerminateRunRequest => TerminateRunRequest.decode(value),
+    responseSerialize: (value: TerminateRunResponse): Buffer =>
+      Buffer.from(TerminateRunResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): TerminateRunResponse => TerminateRunResponse.decode(value),
+  },
+  /**
+   * Holds the run: nothing new begins, running steps may end. Timers keep their times; what comes due happens at the
+   * resume.
+   */
+  pauseRun: {
+    path: "/ductor.v1.RunService/PauseRun" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: PauseRunRequest): Buffer => Buffer.from(PauseRunRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): PauseRunRequest => PauseRunRequest.decode(value),
+    responseSerialize: (value: PauseRunResponse): Buffer => Buffer.from(PauseRunResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): PauseRunResponse => PauseRunResponse.decode(value),
+  },
+  /** Lets a run go on that is paused or parked. */
+  resumeRun: {
+    path: "/ductor.v1.RunService/ResumeRun" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ResumeRunRequest): Buffer => Buffer.from(ResumeRunRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ResumeRunRequest => ResumeRunRequest.decode(value),
+    responseSerialize: (value: ResumeRunResponse): Buffer => Buffer.from(ResumeRunResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ResumeRunResponse => ResumeRunResponse.decode(value),
+  },
+  /**
+   * Lets a parked run go on with a new attempt of the step that parked it, at once. A run that is not parked answers
+   * FAILED_PRECONDITION; one that has ended UNIMPLEMENTED.
+   */
+  retryRun: {
+    path: "/ductor.v1.RunService/RetryRun" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: RetryRunRequest): Buffer => Buffer.from(RetryRunRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): RetryRunRequest => RetryRunRequest.decode(value),
+    responseSerialize: (value: RetryRunResponse): Buffer => Buffer.from(RetryRunResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): RetryRunResponse => RetryRunResponse.decode(value),
+  },
+  /** The one reason an open run waits for. */
+  explainRun: {
+    path: "/ductor.v1.RunService/ExplainRun" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ExplainRunRequest): Buffer => Buffer.from(ExplainRunRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ExplainRunRequest => ExplainRunRequest.decode(value),
+    responseSerialize: (value: ExplainRunResponse): Buffer => Buffer.from(ExplainRunResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ExplainRunResponse => ExplainRunResponse.decode(value),
+  },
   /** Results of runs as they close: the caller names runs, the engine answers each once. DuctorClient uses it for result(). */
   awaitRuns: {
     path: "/ductor.v1.RunService/AwaitRuns" as const,
@@ -2139,6 +3225,22 @@ export interface RunServiceServer extends UntypedServiceImplementation {
   getRunHistory: handleUnaryCall<GetRunHistoryRequest, GetRunHistoryResponse>;
   /** Asks the run to end; running steps are told to stop and are waited for. */
   cancelRun: handleUnaryCall<CancelRunRequest, CancelRunResponse>;
+  /** Ends the run at once: running steps are told to stop, what they still answer is ignored. */
+  terminateRun: handleUnaryCall<TerminateRunRequest, TerminateRunResponse>;
+  /**
+   * Holds the run: nothing new begins, running steps may end. Timers keep their times; what comes due happens at the
+   * resume.
+   */
+  pauseRun: handleUnaryCall<PauseRunRequest, PauseRunResponse>;
+  /** Lets a run go on that is paused or parked. */
+  resumeRun: handleUnaryCall<ResumeRunRequest, ResumeRunResponse>;
+  /**
+   * Lets a parked run go on with a new attempt of the step that parked it, at once. A run that is not parked answers
+   * FAILED_PRECONDITION; one that has ended UNIMPLEMENTED.
+   */
+  retryRun: handleUnaryCall<RetryRunRequest, RetryRunResponse>;
+  /** The one reason an open run waits for. */
+  explainRun: handleUnaryCall<ExplainRunRequest, ExplainRunResponse>;
   /** Results of runs as they close: the caller names runs, the engine answers each once. DuctorClient uses it for result(). */
   awaitRuns: handleBidiStreamingCall<AwaitRunsRequest, AwaitRunsResponse>;
 }
@@ -2246,6 +3348,92 @@ export interface RunServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: CancelRunResponse) => void,
+  ): ClientUnaryCall;
+  /** Ends the run at once: running steps are told to stop, what they still answer is ignored. */
+  terminateRun(
+    request: TerminateRunRequest,
+    callback: (error: ServiceError | null, response: TerminateRunResponse) => void,
+  ): ClientUnaryCall;
+  terminateRun(
+    request: TerminateRunRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: TerminateRunResponse) => void,
+  ): ClientUnaryCall;
+  terminateRun(
+    request: TerminateRunRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: TerminateRunResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Holds the run: nothing new begins, running steps may end. Timers keep their times; what comes due happens at the
+   * resume.
+   */
+  pauseRun(
+    request: PauseRunRequest,
+    callback: (error: ServiceError | null, response: PauseRunResponse) => void,
+  ): ClientUnaryCall;
+  pauseRun(
+    request: PauseRunRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: PauseRunResponse) => void,
+  ): ClientUnaryCall;
+  pauseRun(
+    request: PauseRunRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: PauseRunResponse) => void,
+  ): ClientUnaryCall;
+  /** Lets a run go on that is paused or parked. */
+  resumeRun(
+    request: ResumeRunRequest,
+    callback: (error: ServiceError | null, response: ResumeRunResponse) => void,
+  ): ClientUnaryCall;
+  resumeRun(
+    request: ResumeRunRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ResumeRunResponse) => void,
+  ): ClientUnaryCall;
+  resumeRun(
+    request: ResumeRunRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ResumeRunResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Lets a parked run go on with a new attempt of the step that parked it, at once. A run that is not parked answers
+   * FAILED_PRECONDITION; one that has ended UNIMPLEMENTED.
+   */
+  retryRun(
+    request: RetryRunRequest,
+    callback: (error: ServiceError | null, response: RetryRunResponse) => void,
+  ): ClientUnaryCall;
+  retryRun(
+    request: RetryRunRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: RetryRunResponse) => void,
+  ): ClientUnaryCall;
+  retryRun(
+    request: RetryRunRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: RetryRunResponse) => void,
+  ): ClientUnaryCall;
+  /** The one reason an open run waits for. */
+  explainRun(
+    request: ExplainRunRequest,
+    callback: (error: ServiceError | null, response: ExplainRunResponse) => void,
+  ): ClientUnaryCall;
+  explainRun(
+    request: ExplainRunRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ExplainRunResponse) => void,
+  ): ClientUnaryCall;
+  explainRun(
+    request: ExplainRunRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ExplainRunResponse) => void,
   ): ClientUnaryCall;
   /** Results of runs as they close: the caller names runs, the engine answers each once. DuctorClient uses it for result(). */
   awaitRuns(): ClientDuplexStream<AwaitRunsRequest, AwaitRunsResponse>;

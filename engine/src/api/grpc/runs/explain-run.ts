@@ -1,0 +1,112 @@
+/** ExplainRun: the one reason an open run waits for, with what this node knows of the workers. */
+import { RunReason, type ExplainRunRequest, type ExplainRunResponse } from '../../../gen/ductor/v1/run.js';
+import type { RunExplanation } from '../../../gen/ductor/v1/run.js';
+import type { Unary } from '../call.js';
+import { FieldChecks } from '../checks/field-checks.js';
+import { explainRun as reasonOf, type AttemptRef, type Plan, type PlanSource, type RunState } from '../ports.js';
+import type { WaitReason } from '../ports.js';
+import { RUN_STATES } from '../wire/enums.js';
+import { timestampOf } from '../wire/timestamp.js';
+import { missingRun } from './read-runs.js';
+import type { RunLoader } from './run-loader.js';
+
+/** What this node knows of workers; every worker holds a stream to every node. */
+export interface Workers {
+  /** Who has the attempt, if it is known here. */
+  workerOf(ref: AttemptRef): string | undefined;
+  /** Streams of workers that could take such a task. */
+  workersFor(
+    tenantId: string,
+    kind: {
+      readonly queue: string;
+      readonly familySlug: string;
+      readonly handler: string;
+      readonly version: number;
+    },
+  ): number;
+}
+
+/** What it needs. */
+export interface ExplainRunOptions {
+  readonly load: RunLoader;
+  readonly plans: PlanSource;
+  readonly workers: Workers;
+}
+
+const REASONS: Readonly<Record<WaitReason['kind'], RunReason>> = {
+  parked: RunReason.RUN_REASON_PARKED,
+  paused: RunReason.RUN_REASON_PAUSED,
+  stopping: RunReason.RUN_REASON_STOPPING,
+  no_worker: RunReason.RUN_REASON_NO_FREE_WORKER,
+  running: RunReason.RUN_REASON_RUNNING,
+  retry_wait: RunReason.RUN_REASON_RETRY_WAIT,
+  timer: RunReason.RUN_REASON_TIMER,
+};
+
+/** A worker by the id it chose; it stands behind its tenant's in the journal. */
+function workerId(name: string | null): string {
+  return name === null ? '' : name.slice(name.lastIndexOf('/') + 1);
+}
+
+type Found = Pick<RunExplanation, 'reason' | 'message' | 'worker' | 'queue' | 'handler'>;
+
+/** Why no worker has an attempt yet, or that one has it and it has not been noted. */
+function withoutWorker(state: RunState, reason: WaitReason, plan: Plan | undefined, workers: Workers): Found {
+  const { tenantId, runId, familySlug, version } = state;
+  const step = plan?.stepByRef.get(reason.step);
+  const worker = workers.workerOf({ tenantId, runId, path: reason.step, attempt: reason.attempt });
+  const place = step?.type === 'CALLBACK' ? { queue: step.queue, handler: step.handler } : { queue: '', handler: '' };
+  if (worker !== undefined) {
+    const message = `step ${reason.step} runs: attempt ${reason.attempt} on worker ${workerId(worker)}`;
+    return { reason: RunReason.RUN_REASON_RUNNING, message, worker: workerId(worker), ...place };
+  }
+  const count = workers.workersFor(tenantId, { ...place, familySlug, version });
+  const what = `handler ${place.handler} of ${familySlug} version ${version} on queue ${place.queue}`;
+  const waits = `step ${reason.step} waits for a worker to take attempt ${reason.attempt}`;
+  if (count === 0) {
+    const message = `${waits}: no connected worker serves ${what}`;
+    return { reason: RunReason.RUN_REASON_NO_HANDLER, message, worker: '', ...place };
+  }
+  const message = `${waits}: ${count} stream(s) of workers serve ${what}, none has taken it yet`;
+  return { reason: RunReason.RUN_REASON_NO_FREE_WORKER, message, worker: '', ...place };
+}
+
+function foundOf(state: RunState, reason: WaitReason, plan: Plan | undefined, workers: Workers): Found {
+  if (reason.kind === 'no_worker') return withoutWorker(state, reason, plan, workers);
+  const step = plan?.stepByRef.get(reason.step);
+  const place = step?.type === 'CALLBACK' ? { queue: step.queue, handler: step.handler } : { queue: '', handler: '' };
+  return { reason: REASONS[reason.kind], message: reason.message, worker: workerId(reason.worker), ...place };
+}
+
+function explanationOf(state: RunState, plan: Plan | undefined, workers: Workers): RunExplanation {
+  const common = { runId: state.runId, state: RUN_STATES[state.status] };
+  const reason = reasonOf(state);
+  if (reason === null) {
+    const closed = { reason: RunReason.RUN_REASON_CLOSED, message: `the run has ended: ${state.status}` };
+    const nothing = { step: '', attempt: 0, worker: '', queue: '', handler: '', code: state.error?.code ?? '' };
+    const since = state.closedAtUs === null ? undefined : timestampOf(state.closedAtUs);
+    return { ...common, ...closed, ...nothing, since, until: undefined, otherSteps: 0 };
+  }
+  const { step, attempt, code, sinceUs, untilUs, others: otherSteps } = reason;
+  return {
+    ...common,
+    ...foundOf(state, reason, plan, workers),
+    ...{ step, attempt, code, otherSteps },
+    since: sinceUs === null ? undefined : timestampOf(sinceUs),
+    until: untilUs === null ? undefined : timestampOf(untilUs),
+  };
+}
+
+/** ExplainRun. */
+export function explainRun({ load, plans, workers }: ExplainRunOptions): Unary<ExplainRunRequest, ExplainRunResponse> {
+  return async ({ runId }, { tenantId }) => {
+    const checks = new FieldChecks();
+    checks.uuid('run_id', runId);
+    checks.done();
+    const state = await load({ tenantId, runId });
+    if (state === undefined) throw missingRun(runId);
+    const { familySlug, version } = state;
+    const plan = plans.peek(tenantId, familySlug, version) ?? (await plans.load(tenantId, familySlug, version));
+    return { data: explanationOf(state, plan, workers) };
+  };
+}
