@@ -40,6 +40,13 @@ const SETTINGS = z.object({
     .enum(['loopback', 'all', 'off'])
     .default('loopback')
     .describe('Who may read /metrics: requests from this machine that no proxy passed on, everybody, nobody.'),
+  DUCTOR_CALLS_PER_KEY: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .default(5_000)
+    .describe('Calls a second that one key may make at one node, on average; twice as many at once.'),
   DUCTOR_ALLOW_UNSAFE_DATABASE: flag.describe(
     'true accepts fsync, synchronous_commit or full_page_writes off: a crash may then lose acknowledged work.',
   ),

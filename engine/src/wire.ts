@@ -111,6 +111,7 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
     reader: postgresRunReader(db, isSnapshotReadable),
     metrics: metrics.registry,
     metricsAccess: settings.DUCTOR_METRICS,
+    callsPerKey: settings.DUCTOR_CALLS_PER_KEY,
   });
   // Another engine that names this address is dead once the address could be bound (docs/decisions/0007).
   const port = await doors.bind(settings.DUCTOR_HOST, settings.DUCTOR_PORT);

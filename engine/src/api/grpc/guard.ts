@@ -22,6 +22,7 @@ import {
 } from '../../tenancy/index.js';
 import { toStatus, type CallStatus } from './errors/to-status.js';
 import type { Report } from './errors/report.js';
+import type { KeyRates } from './key-rates.js';
 
 /** What the guard reads of a call's metadata; grpc-js's Metadata is one, the headers of an HTTP request are another. */
 export type CallMetadata = Pick<Metadata, 'get' | 'getMap'>;
@@ -31,6 +32,8 @@ export interface GuardOptions {
   readonly tenancy: Pick<Tenancy, 'authenticate' | 'trail'>;
   readonly clock: Clock;
   readonly report: Report;
+  /** Counts the calls of keys. Default: they are not counted. */
+  readonly rates?: Pick<KeyRates, 'take'>;
 }
 
 /** How often a stream's key is looked at again, ms; with the time an answer counts, a revocation works within 4 s. */
@@ -83,8 +86,21 @@ export class MethodGuard {
     if (isAuditMissing(method)) impossible('audit-missing', `${method} writes and is not among the audited methods`);
   }
 
-  /** Who calls: at once when the key was seen lately. Throws unauthenticated, permission_denied, invalid_argument. */
+  /**
+   * Who calls: at once when the key was seen lately. Counts the call.
+   * Throws unauthenticated, permission_denied, invalid_argument, limit_exceeded.
+   */
   enter(metadata: CallMetadata): Principal | Promise<Principal> {
+    const principal = this.#identify(metadata);
+    return principal instanceof Promise ? principal.then((found) => this.#count(found)) : this.#count(principal);
+  }
+
+  #count(principal: Principal): Principal {
+    this.#options.rates?.take(principal.principalId);
+    return principal;
+  }
+
+  #identify(metadata: CallMetadata): Principal | Promise<Principal> {
     checkSize(metadata);
     const named = single(metadata, 'x-tenant-id');
     const principal = this.#options.tenancy.authenticate(single(metadata, 'authorization'));
@@ -104,7 +120,7 @@ export class MethodGuard {
     let timer: Timer;
     const look = async (): Promise<void> => {
       try {
-        await this.enter(metadata);
+        await this.#identify(metadata);
       } catch (error) {
         const { code } = DuctorError.from(error);
         // Whether the key lives is not known while the database is away: the stream stays.

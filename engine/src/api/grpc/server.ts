@@ -26,6 +26,7 @@ import { work } from './bridge-service.js';
 import { reporter, type Report } from './errors/report.js';
 import type { GuardOptions } from './guard.js';
 import type { GuardedMethod } from './guarded-method.js';
+import { KeyRates } from './key-rates.js';
 import { MAX_MESSAGE_BYTES, MESSAGE_MARGIN_BYTES } from './message-size.js';
 import type { Bus, Coordinator, PlanSource, RunReader, WorkflowCatalog } from './ports.js';
 import { awaitRuns } from './runs/await-runs.js';
@@ -55,6 +56,8 @@ export interface GrpcServerOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  /** Calls a second that one key may make at this node; twice as many at once. Default: 5,000. */
+  readonly callsPerKey?: number;
 }
 
 /** A gRPC server. It does not listen: the port gives it the connections that speak HTTP/2. */
@@ -84,6 +87,7 @@ const CHANNEL_OPTIONS = {
   'grpc.max_connection_idle_ms': 5 * 60_000,
 };
 const CLOSE_MS = 5_000;
+const CALLS_PER_KEY = 5_000;
 /** How often the node looks whether it owns shards. */
 const HEALTH_MS = 200;
 
@@ -198,7 +202,8 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   const { clock, log, random, tenancy } = options;
   const server = new Server(CHANNEL_OPTIONS);
   const feed = new RunFeed({ ...options, onError: (err) => log.error({ err }, 'cannot look at awaited runs') });
-  const guard = { tenancy, clock, report: reporter(log, random) };
+  const rates = new KeyRates(clock, options.callsPerKey ?? CALLS_PER_KEY);
+  const guard = { tenancy, clock, rates, report: reporter(log, random) };
   const services = buildServices(options, feed, guard);
   for (const { definition, handlers } of services) server.addService(definition, handlers);
   const watch = watchHealth(addHealthAndReflection(server), options);

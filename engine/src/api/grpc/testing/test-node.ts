@@ -42,6 +42,8 @@ export interface TestNodeOptions {
   readonly bus?: Bus;
   /** Those of HTTP that differ from the defaults. */
   readonly limits?: Partial<HttpLimits>;
+  /** Default: as many as a test can make. */
+  readonly callsPerKey?: number;
 }
 
 /** Starts a node on the database. */
@@ -70,6 +72,7 @@ export async function startTestNode(db: Database, options: TestNodeOptions = {})
     ...shared,
     ...{ tenancy, coordinator, bridge, log, catalog: registry, reader: postgresRunReader(db) },
     ...{ metrics: createMetrics().registry, metricsAccess: 'loopback', limits: options.limits ?? {} },
+    callsPerKey: options.callsPerKey ?? 1_000_000,
   });
   await maintainRuns(db);
   const port = await server.bind('127.0.0.1', 0);
