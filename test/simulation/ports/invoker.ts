@@ -19,6 +19,8 @@ interface OutAttempt {
   /** null: its stream ended. */
   stream: Connection | null;
   abort: AbortOrder['reason'] | null;
+  /** It was dispatched while it was out: asked for again when it turns out not to be. */
+  isWanted: boolean;
 }
 
 /** What the invoker asks of the coordinator. */
@@ -75,7 +77,10 @@ export class SimInvoker implements EngineInvoker {
     for (const task of tasks) {
       const name = attemptName(task);
       const out = this.#out.get(name);
-      if (out !== undefined && out.stream !== null) continue;
+      if (out !== undefined && out.stream !== null) {
+        out.isWanted = true;
+        continue;
+      }
       if (out !== undefined) this.#out.delete(name);
       if (this.#queue.has(name)) continue;
       if (this.#queue.size < this.limit) this.#queue.set(name, task);
@@ -146,19 +151,23 @@ export class SimInvoker implements EngineInvoker {
   closed(stream: Connection): void {
     if (!this.#streams.delete(stream)) return;
     const { workerId } = stream.worker;
-    let lost = 0;
-    for (const out of this.#out.values()) {
-      if (out.stream !== stream) continue;
-      out.stream = null;
-      lost += 1;
-    }
+    const lost = [...this.#out.values()].filter((out) => out.stream === stream);
+    for (const out of lost) out.stream = null;
     const other = this.#streamOf(workerId);
     if (other === undefined) {
       this.#coordinator?.workerGone(workerId);
-    } else if (lost > 0) {
+      this.#askAgain(lost);
+    } else if (lost.length > 0) {
       this.#mustProve.add(workerId);
       other.toWorker('is asked for its inventory', () => other.worker.inventoryAsked(other));
     }
+  }
+
+  /** What was dispatched in vain, because it seemed to be out, is dispatched again. */
+  #askAgain(attempts: readonly OutAttempt[]): void {
+    const wanted = attempts.filter((out) => out.isWanted).map((out) => out.ref);
+    for (const out of attempts) out.isWanted = false;
+    if (wanted.length > 0) this.#coordinator?.recheck(wanted);
   }
 
   /** The newest stream of a worker. */
@@ -169,15 +178,20 @@ export class SimInvoker implements EngineInvoker {
   #takeInventory(stream: Connection, holds: readonly AttemptRef[]): void {
     const { workerId } = stream.worker;
     const named = new Map(holds.map((ref) => [attemptName(ref), ref]));
+    const missing: OutAttempt[] = [];
     for (const [name, out] of this.#out) {
       if (out.workerId !== workerId || named.has(name)) continue;
-      if (out.stream === null) this.#out.delete(name);
-      else named.set(name, out.ref);
-      if (out.stream === null) this.sim.marks.reach('inventory_lost');
+      if (out.stream !== null) named.set(name, out.ref);
+      else {
+        missing.push(out);
+        this.#out.delete(name);
+        this.sim.marks.reach('inventory_lost');
+      }
     }
     for (const ref of holds) this.#holdOne(stream, ref);
     if (this.#mustProve.delete(workerId)) this.#coordinator?.workerGone(workerId);
     this.#coordinator?.workerConnected(workerId, [...named.values()]);
+    this.#askAgain(missing);
     this.#scheduleTurn();
   }
 
@@ -186,7 +200,13 @@ export class SimInvoker implements EngineInvoker {
     const known = this.#out.get(name);
     if (known !== undefined && known.stream !== null) return;
     if (known !== undefined) this.sim.marks.reach('inventory_kept');
-    this.#out.set(name, { ref, workerId: stream.worker.workerId, stream, abort: known?.abort ?? null });
+    this.#out.set(name, {
+      ref,
+      workerId: stream.worker.workerId,
+      stream,
+      abort: known?.abort ?? null,
+      isWanted: false,
+    });
     if (known !== undefined && known.abort !== null) this.#tellAbort(stream, { ...ref, reason: known.abort });
   }
 
@@ -217,7 +237,7 @@ export class SimInvoker implements EngineInvoker {
       this.#queue.delete(name);
       const ref = plainRef(task);
       const { workerId } = stream.worker;
-      this.#out.set(name, { ref, workerId, stream, abort: null });
+      this.#out.set(name, { ref, workerId, stream, abort: null, isWanted: false });
       stream.out.add(name);
       stream.toWorker(`is given ${shortRef(ref)}`, () => stream.worker.task(stream, task));
       sent.set(workerId, [...(sent.get(workerId) ?? []), ref]);

@@ -21,6 +21,8 @@ export interface OutAttempt<S, W> {
   session: S | null;
   /** Set once it was told to stop. */
   abort: AbortOrder['reason'] | null;
+  /** It was to be sent while it was out: whoever asked has to ask again when it turns out not to be. */
+  isWanted: boolean;
 }
 
 /** The attempts of all workers of this node. */
@@ -49,7 +51,7 @@ export class AttemptsOut<S, W> {
       return;
     }
     if (known !== undefined) this.delete(ref);
-    const out: OutAttempt<S, W> = { ref, worker, session, abort: known?.abort ?? null };
+    const out: OutAttempt<S, W> = { ref, worker, session, abort: known?.abort ?? null, isWanted: false };
     this.#byKey.set(attemptKey(ref), out);
     const mine = this.#byWorker.get(worker);
     if (mine === undefined) this.#byWorker.set(worker, new Set([out]));
@@ -66,15 +68,11 @@ export class AttemptsOut<S, W> {
     if (mine?.size === 0) this.#byWorker.delete(out.worker);
   }
 
-  /** Everything of a session that ended is detached. Returns how much that was. */
-  detach(worker: W, session: S): number {
-    let count = 0;
-    for (const out of this.#byWorker.get(worker) ?? []) {
-      if (out.session !== session) continue;
-      out.session = null;
-      count += 1;
-    }
-    return count;
+  /** Everything of a session that ended is detached; returns it. */
+  detach(worker: W, session: S): readonly OutAttempt<S, W>[] {
+    const detached = this.of(worker).filter((out) => out.session === session);
+    for (const out of detached) out.session = null;
+    return detached;
   }
 
   /** Forgets a worker. */

@@ -54,7 +54,7 @@ describe('workers that come and go', () => {
   });
 
   it('get an attempt again whose worker the coordinator has given up', async () => {
-    const { join, bridge, clock } = bridgeHarness();
+    const { join, bridge, clock, told } = bridgeHarness();
     const first = await join();
     first.send({ credits: 1 });
     bridge.dispatch([task()]);
@@ -64,7 +64,10 @@ describe('workers that come and go', () => {
     bridge.dispatch([task()]);
     clock.settle();
     expect(tasksOf(second)).toEqual([]);
+    // The dispatch was in vain, and the coordinator cannot know: it is asked to look again once the worker is gone.
+    expect(told.rechecked).toEqual([]);
     first.events.gone();
+    expect(told.rechecked).toEqual([{ tenantId: task().tenantId, runId: task().runId }]);
     bridge.dispatch([task()]);
     clock.settle();
     expect(tasksOf(second)).toEqual([task().runId]);

@@ -16,7 +16,7 @@ import type { Clock } from '../../kernel/index.js';
 import { attemptKey } from '../attempt-key.js';
 import { FORGET_WORKER_MS } from '../limits.js';
 import type { AbortOrder, AttemptRef, BridgeCoordinator } from '../ports.js';
-import { AttemptsOut } from './attempts-out.js';
+import { AttemptsOut, type OutAttempt } from './attempts-out.js';
 import type { Session } from './session.js';
 import { workerName, type Worker } from './worker.js';
 
@@ -65,12 +65,13 @@ export class Crew {
     if (worker === undefined) return;
     this.#workerOf.delete(session);
     worker.sessions.delete(session);
-    const lost = this.#out.detach(worker, session);
+    const detached = this.#out.detach(worker, session);
     const [other] = worker.sessions;
     if (other === undefined) {
       worker.forgetting = this.#clock.setTimer(FORGET_WORKER_MS, () => this.#forget(worker));
       this.#coordinator().workerGone(worker.name);
-    } else if (lost > 0) {
+      this.#askAgain(detached);
+    } else if (detached.length > 0) {
       worker.mustProve = true;
       other.askInventory();
     }
@@ -81,16 +82,19 @@ export class Crew {
     const worker = this.#workerOf.get(session);
     if (worker === undefined) return;
     const named = new Map(holds.map((ref) => [attemptKey(ref), ref]));
+    const missing: OutAttempt<Session, Worker>[] = [];
     for (const out of this.#out.of(worker)) {
       const key = attemptKey(out.ref);
       if (named.has(key)) continue;
-      if (out.session === null) this.#out.delete(out.ref);
+      if (out.session === null) missing.push(out);
       else named.set(key, out.ref);
     }
+    for (const out of missing) this.#out.delete(out.ref);
     for (const ref of holds) this.#holdOne(session, worker, ref);
     if (worker.mustProve) this.#coordinator().workerGone(worker.name);
     worker.mustProve = false;
     this.#coordinator().workerConnected(worker.name, [...named.values()]);
+    this.#askAgain(missing);
   }
 
   /** Asks every worker what it holds. Returns their names. */
@@ -120,14 +124,17 @@ export class Crew {
 
   /**
    * Whether a worker that is here has the attempt. One whose worker is away is forgotten by this question: whoever asks
-   * is about to send it again.
+   * is about to send it again. One whose worker is here is marked, so that the question is not lost with that worker.
    */
   hasOrForgets(ref: AttemptRef): boolean {
     const out = this.#out.get(ref);
     if (out === undefined) return false;
-    if (out.session !== null) return true;
-    this.#out.delete(ref);
-    return false;
+    if (out.session === null) {
+      this.#out.delete(ref);
+      return false;
+    }
+    out.isWanted = true;
+    return true;
   }
 
   /** Name of the worker that has the attempt, if one here has it. */
@@ -155,6 +162,18 @@ export class Crew {
     if (known !== undefined && known.session !== null) return;
     this.#out.set(ref, worker, session);
     if (known?.abort) session.abort({ ...ref, reason: known.abort });
+  }
+
+  /**
+   * Of these attempts, which no worker here has any more, some were dispatched in vain: the coordinator had learnt
+   * before us that their worker was gone. It dispatches them again.
+   */
+  #askAgain(attempts: readonly OutAttempt<Session, Worker>[]): void {
+    const wanted = attempts
+      .filter((out) => out.isWanted)
+      .map(({ ref }) => ({ tenantId: ref.tenantId, runId: ref.runId }));
+    for (const out of attempts) out.isWanted = false;
+    if (wanted.length > 0) this.#coordinator().recheck(wanted);
   }
 
   #forget(worker: Worker): void {
