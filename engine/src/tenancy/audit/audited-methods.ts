@@ -19,6 +19,10 @@ export interface AuditedMethod {
 
 const AUDITED: Readonly<Record<string, AuditedMethod>> = {
   '/ductor.v1.RunService/CancelRun': { kind: 'run', field: 'runId' },
+  '/ductor.v1.RunService/PauseRun': { kind: 'run', field: 'runId' },
+  '/ductor.v1.RunService/ResumeRun': { kind: 'run', field: 'runId' },
+  '/ductor.v1.RunService/RetryRun': { kind: 'run', field: 'runId' },
+  '/ductor.v1.RunService/TerminateRun': { kind: 'run', field: 'runId' },
   '/ductor.v1.RunService/TriggerRun': { kind: 'run', field: 'familySlug' },
   '/ductor.v1.RunService/TriggerRuns': { kind: 'run', field: 'familySlug' },
   '/ductor.v1.TenancyService/CreateApiKey': { kind: 'api_key', field: 'name' },

@@ -50,9 +50,17 @@ export const GOOD_REQUESTS: Readonly<Record<string, GoodRequest>> = {
     handsOn: [],
   },
   '/ductor.v1.RunService/CancelRun': naming(({ openRunId }) => ({ run_id: openRunId })),
+  '/ductor.v1.RunService/ExplainRun': naming(({ runId }) => ({ run_id: runId })),
   '/ductor.v1.RunService/GetRun': naming(({ runId }) => ({ run_id: runId })),
   '/ductor.v1.RunService/GetRunHistory': naming(({ runId }) => ({ run_id: runId })),
   '/ductor.v1.RunService/ListRuns': plain(() => ({})),
+  '/ductor.v1.RunService/PauseRun': naming(({ openRunId }) => ({ run_id: openRunId })),
+  '/ductor.v1.RunService/ResumeRun': naming(({ openRunId }) => ({ run_id: openRunId })),
+  '/ductor.v1.RunService/RetryRun': {
+    ...naming(({ openRunId }) => ({ run_id: openRunId })),
+    answer: 'run_not_parked',
+  },
+  '/ductor.v1.RunService/TerminateRun': naming(({ openRunId }) => ({ run_id: openRunId })),
   '/ductor.v1.RunService/TriggerRun': naming(({ familySlug }) => ({ family_slug: familySlug })),
   '/ductor.v1.RunService/TriggerRuns': {
     request: ({ familySlug }) => ({ items: [{ family_slug: familySlug }] }),
