@@ -135,7 +135,7 @@ const dropped: Part = {
 const deeds: Part = {
   types: ['uuid', 'uuid', 'uuid', 'text', 'text', 'text'],
   sql: ({ arrays }) => `w as (
-  ${auditInsert(`select t.tenant_id, t.actor_id, t.actor, t.method, 'run', t.run_id::text, 'ok', t.reason
+  ${auditInsert(`select t.run_id, t.tenant_id, t.actor_id, t.actor, t.method, 'run', t.run_id::text, 'ok', t.reason
     from unnest(${arrays.join(', ')}) as t (tenant_id, run_id, actor_id, actor, method, reason)
     where ${isAppended}`)}
 )`,

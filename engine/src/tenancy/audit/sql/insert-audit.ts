@@ -4,20 +4,20 @@ import type { AuditEntry } from '../deed.js';
 /**
  * Adds rows from a query, for rooms whose statements change something and say in the same statement who did it.
  *
- * @param query yields tenant_id, actor_id, actor, method, object_kind, object_id, outcome, reason, in this order
+ * @param query yields audit_id, tenant_id, actor_id, actor, method, object_kind, object_id, outcome, reason, in this order
  */
 export function auditInsert(query: string): string {
-  // Ids are drawn by the server: nothing sorts by them but rows of one microsecond.
+  // The clock is asked once a statement. Nothing sorts by the ids but rows of one microsecond.
   return `insert into ductor.audit
-    (audit_id, tenant_id, actor_id, actor, method, object_kind, object_id, outcome, reason)
-  select gen_random_uuid(), d.* from (${query}) as d`;
+    (at, audit_id, tenant_id, actor_id, actor, method, object_kind, object_id, outcome, reason)
+  select clock.at, d.* from (select ductor.now_us() as at offset 0) as clock cross join (${query}) as d`;
 }
 
 const INSERT = prepared(
   'tenancy_insert_audit',
   auditInsert(
-    `select * from
-      unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])`,
+    `select gen_random_uuid(), t.* from
+      unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[]) as t`,
   ),
 );
 
