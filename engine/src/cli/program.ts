@@ -7,6 +7,7 @@ import { explain } from './explain.js';
 import { serverCommands } from './server-commands.js';
 import { processTerminal, type Terminal } from './output/terminal.js';
 import { runCommands } from './run/commands.js';
+import { tenancyCommands } from './tenancy/commands.js';
 import { workflowCommands } from './workflow/commands.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -51,6 +52,7 @@ function program(context: CliContext): Command {
   serverCommands(root, context);
   workflowCommands(root, context);
   runCommands(root, context);
+  tenancyCommands(root, context);
   doctorCommand(root, context);
   behave(root, context.terminal);
   return root;

@@ -8,6 +8,7 @@ import {
   type ServiceError,
 } from '@grpc/grpc-js';
 import { RunServiceClient } from '../../gen/ductor/v1/run.js';
+import { TenancyServiceClient } from '../../gen/ductor/v1/tenancy.js';
 import { WorkflowServiceClient } from '../../gen/ductor/v1/workflow.js';
 import type { Clock } from '../../kernel/index.js';
 import { callError } from './call-error.js';
@@ -26,6 +27,7 @@ const CHANNEL_OPTIONS = { 'grpc.max_receive_message_length': 16 * 1024 * 1024 };
 /** An engine that is called. Close it, or the process stays. */
 export class EngineClient {
   readonly runs: RunServiceClient;
+  readonly tenancy: TenancyServiceClient;
   readonly workflows: WorkflowServiceClient;
   readonly #metadata = new Metadata();
 
@@ -35,6 +37,7 @@ export class EngineClient {
   ) {
     const security: ChannelCredentials = endpoint.isSecure ? credentials.createSsl() : credentials.createInsecure();
     this.runs = new RunServiceClient(endpoint.address, security, CHANNEL_OPTIONS);
+    this.tenancy = new TenancyServiceClient(endpoint.address, security, CHANNEL_OPTIONS);
     this.workflows = new WorkflowServiceClient(endpoint.address, security, CHANNEL_OPTIONS);
     this.#metadata.set('authorization', `Bearer ${endpoint.apiKey}`);
   }
@@ -71,6 +74,7 @@ export class EngineClient {
 
   close(): void {
     this.runs.close();
+    this.tenancy.close();
     this.workflows.close();
   }
 }

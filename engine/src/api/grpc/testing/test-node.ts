@@ -40,6 +40,8 @@ export interface TestNode {
 export interface TestNodeOptions {
   /** Default: one of its own, so that it hears of other nodes by the database alone. */
   readonly bus?: Bus;
+  /** Default: one of tests. */
+  readonly secret?: string;
   /** Those of HTTP that differ from the defaults. */
   readonly limits?: Partial<HttpLimits>;
   /** Default: as many as a test can make. */
@@ -50,7 +52,7 @@ export interface TestNodeOptions {
 export async function startTestNode(db: Database, options: TestNodeOptions = {}): Promise<TestNode> {
   const clock = systemClock();
   const random = systemRandom();
-  const secret = clusterSecret('a secret for tests, 32 bytes long');
+  const secret = clusterSecret(options.secret ?? 'a secret for tests, 32 bytes long');
   const logged: string[] = [];
   const log = createLog({ write: (line) => void logged.push(line) });
   const newId = (): string => uuidV7(clock.nowUs(), random);
