@@ -62,6 +62,22 @@ const SETTINGS = z.object({
 /** Checked settings. */
 export type Settings = z.output<typeof SETTINGS>;
 
+/** A setting, for its table in the docs. */
+export interface SettingText {
+  readonly name: string;
+  /** What it is when absent; empty: nothing. */
+  readonly byDefault: string;
+  readonly meaning: string;
+}
+
+/** All settings, in the order of the schema. */
+export function settingTexts(): readonly SettingText[] {
+  return Object.entries(SETTINGS.shape).map(([name, schema]) => {
+    const byDefault: string | number | boolean | undefined = schema.parse(undefined);
+    return { name, byDefault: byDefault?.toString() ?? '', meaning: schema.description ?? '' };
+  });
+}
+
 /**
  * Reads the settings. Throws invalid_argument with one detail per setting that is wrong.
  *

@@ -12,6 +12,9 @@ import { nextSteps } from './next-steps.js';
 import type { Terminal } from './output/terminal.js';
 import { untilSignal } from './until-signal.js';
 
+/** Address and key as node --env-file reads them. */
+const ENV_FILE = 'env';
+
 /** How a development engine is run. */
 export interface DevOptions {
   readonly settings: Settings;
@@ -49,10 +52,12 @@ async function serveUntilSignal(
   const { tenantId, apiKey } = await engine.tenancy.ensureDevelopmentTenant(readKept(keyFile));
   writeKept(keyFile, apiKey);
   const ready = { address: engine.address, api_key: apiKey, tenant: tenantId };
-  writeKept(join(dataDir, READY_FILE), JSON.stringify({ ...ready, database_url: url }));
+  writeKept(join(dataDir, READY_FILE), JSON.stringify({ ...ready, database_url: url, pid: process.pid }));
+  writeKept(join(dataDir, ENV_FILE), `DUCTOR_ADDRESS=${engine.address}\nDUCTOR_API_KEY=${apiKey}\n`);
   if (readyFile !== undefined) writeKept(readyFile, JSON.stringify(ready));
   const readyMs = systemClock().monotonicMs();
-  terminal.out(nextSteps({ address: engine.address, apiKey, dataDir, readyMs }));
+  const facts = { address: engine.address, apiKey, dataDir, readyMs, pid: process.pid };
+  terminal.out(nextSteps(facts, process.cwd()));
   await ended;
   rmSync(join(dataDir, READY_FILE), { force: true });
 }

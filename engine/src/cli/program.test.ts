@@ -200,6 +200,33 @@ describe('ductor run', () => {
   });
 });
 
+describe('ductor run explain, pause, resume, retry and terminate', () => {
+  it('says what a run waits for', async () => {
+    const id = idOf(await done('run', 'trigger', 'long', '--json'));
+    const told = await done('run', 'explain', id);
+    expect(told).toMatch(/^WAITING, TIMER: /);
+    expect(told).toMatch(/^step +pause$/m);
+    expect(told).toMatch(/^until +\S+ \S+, in 59 m/m);
+    expect(JSON.parse(await done('run', 'explain', id, '--json'))).toMatchObject({ reason: 'RUN_REASON_TIMER' });
+    expect(await done('run', 'pause', id, '--reason', 'lunch')).toBe(`${id}  PAUSED\n`);
+    expect(await done('run', 'explain', id)).toContain(`Go on: ductor run resume ${id}`);
+    expect(await done('run', 'resume', id)).toBe(`${id}  WAITING\n`);
+    expect((await ductor(['run', 'retry', id])).err).toContain('[run_not_parked]');
+    expect(await done('run', 'terminate', id, '--reason', 'enough')).toBe(`${id}  TERMINATED\n`);
+    expect(await done('run', 'explain', id)).toContain('CLOSED');
+    expect(await done('run', 'history', id)).toMatch(/run_paused.*lunch[\s\S]*run_terminated.*enough/);
+  });
+
+  it('names the handler that nobody has', async () => {
+    const step = { ref: 'ask', type: 'STEP_TYPE_CALLBACK', args: { handler: 'nobody' } };
+    await done('workflow', 'publish', file('ask.json', { family_slug: 'ask', steps: [step], edges: [] }));
+    const told = await done('run', 'explain', idOf(await done('run', 'trigger', 'ask', '--json')));
+    expect(told).toMatch(/^RUNNING, NO_HANDLER: /);
+    expect(told).toMatch(/^handler +nobody on queue default$/m);
+    expect(told).toContain('Start a worker that has the handler');
+  });
+});
+
 describe('usage', () => {
   it.each([
     [['run', 'trigger']],

@@ -58,6 +58,30 @@ function program(context: CliContext): Command {
   return root;
 }
 
+/** A command, for the docs. */
+interface CommandText {
+  /** "ductor run show". */
+  readonly path: string;
+  readonly help: string;
+}
+
+/** Every command that does something, with its help as a terminal of 100 columns shows it. */
+export function commandTexts(): readonly CommandText[] {
+  let help = '';
+  const terminal: Terminal = {
+    ...{ isLive: false, hasColour: false, isUnicode: true, columns: () => 100, rows: () => 0 },
+    out: (text) => void (help += text),
+    err: () => undefined,
+  };
+  const walk = (command: Command): CommandText[] => {
+    if (command.commands.length > 0) return command.commands.flatMap(walk);
+    help = '';
+    command.outputHelp();
+    return [{ path: pathOf(command), help }];
+  };
+  return walk(program({ env: {}, terminal, clock: systemClock(), fail: () => undefined }));
+}
+
 /** How all commands of a tree leave, and where they write; commands know nothing of their parents' ways. */
 function behave(command: Command, terminal: Terminal): void {
   command

@@ -2,7 +2,8 @@
 import type { Command } from 'commander';
 import { clientCommand, type CliContext, type ClientOptions } from '../context.js';
 import { duration, pair, wholeNumber } from '../options.js';
-import { cancelRun, type ReasonOptions } from './cancel.js';
+import { controlRun, type ControlOptions } from './control.js';
+import { explainRun } from './explain-run.js';
 import { showHistory } from './history.js';
 import { listRuns, RUN_STATE_NAMES, type ListOptions } from './list.js';
 import { showRun } from './show.js';
@@ -63,22 +64,46 @@ function readingCommands(group: Command, context: CliContext): void {
     examples: [['ductor run show 01986b…', 'the graph with the states of its steps']],
   }).action((runId: string, options: ClientOptions) => showRun(context, runId, options));
   clientCommand(group, {
+    usage: 'explain <run>',
+    summary: 'say the one reason a run waits for, and what can be done about it',
+    examples: [['ductor run explain 01986b…', 'a timer, a worker, people, or nothing: it has ended']],
+  }).action((runId: string, options: ClientOptions) => explainRun(context, runId, options));
+  clientCommand(group, {
     usage: 'history <run>',
     summary: 'print what the journal says of a run, fact by fact',
     examples: [['ductor run history 01986b…', 'one line for each recorded fact']],
   }).action((runId: string, options: ClientOptions) => showHistory(context, runId, options));
 }
 
+/** Commands that change a run. */
+function controllingCommands(group: Command, context: CliContext): void {
+  const reasoned = (what: 'cancel' | 'terminate' | 'pause', summary: string, example: string): void => {
+    clientCommand(group, {
+      usage: `${what} <run>`,
+      summary,
+      examples: [[`ductor run ${what} 01986b… --reason "${example}"`, 'the reason stands in the history']],
+    })
+      .option('--reason <text>', 'why; at most 4096 characters')
+      .action((runId: string, options: ControlOptions) => controlRun(context, what, runId, options));
+  };
+  const plain = (what: 'resume' | 'retry', summary: string): void => {
+    clientCommand(group, {
+      usage: `${what} <run>`,
+      summary,
+      examples: [[`ductor run ${what} 01986b…`, summary]],
+    }).action((runId: string, options: ControlOptions) => controlRun(context, what, runId, options));
+  };
+  reasoned('cancel', 'ask a run to end: running steps are told to stop and are waited for', 'ordered twice');
+  reasoned('terminate', 'end a run at once: what its steps still answer is ignored', 'stuck for good');
+  reasoned('pause', 'hold a run: nothing new begins, running steps may end', 'provider is down');
+  plain('resume', 'let a run go on that is paused or parked');
+  plain('retry', 'let a parked run go on with a new attempt of the step that parked it, at once');
+}
+
 /** Adds the commands. */
 export function runCommands(root: Command, context: CliContext): void {
-  const group = root.command('run').description('start, list, show, watch and stop runs');
+  const group = root.command('run').description('start, list, show, watch, explain and stop runs');
   startingCommands(group, context);
   readingCommands(group, context);
-  clientCommand(group, {
-    usage: 'cancel <run>',
-    summary: 'ask a run to end: running steps are told to stop and are waited for',
-    examples: [['ductor run cancel 01986b… --reason "ordered twice"', 'the reason stands in the history']],
-  })
-    .option('--reason <text>', 'why; at most 4096 characters')
-    .action((runId: string, options: ReasonOptions) => cancelRun(context, runId, options));
+  controllingCommands(group, context);
 }

@@ -16,8 +16,10 @@ const PASSING: ReadonlySet<ErrorCode> = new Set(['engine_unreachable', 'node_sta
 export interface RunNews {
   /** The run, and again at each change; the last one is closed. */
   changed(run: Run): Promise<void>;
-  /** No engine answers; the next change tells that one does again. */
+  /** No engine answers. */
   lost(error: DuctorError): void;
+  /** One answers again. */
+  found(): void;
 }
 
 /** Follows a run until it is closed. Throws what does not pass, or engine_unreachable when patience ends. */
@@ -29,6 +31,7 @@ export async function followRun(engine: EngineClient, runId: string, news: RunNe
       for await (const { data } of engine.follow<WatchRunResponse>((metadata) =>
         engine.runs.watchRun({ runId }, metadata),
       )) {
+        if (lostSinceMs !== null) news.found();
         lostSinceMs = null;
         if (data === undefined) continue;
         await news.changed(data);

@@ -9,7 +9,7 @@ import { runText } from '../view/run-view.js';
 import { findVersion, given } from '../workflow/find-definition.js';
 
 /** A run. Throws not_found. */
-async function findRun(engine: EngineClient, runId: string): Promise<Run> {
+export async function findRun(engine: EngineClient, runId: string): Promise<Run> {
   const { data } = await engine.ask<GetRunResponse>((...rest) => engine.runs.getRun({ runId }, ...rest));
   return given(data);
 }

@@ -24,6 +24,7 @@ function jsonNews({ terminal }: CliContext): RunNews {
   return {
     changed: async (run) => terminal.out(`${await messageToJson('Run', Run, run)}\n`),
     lost: (error) => terminal.err(`${error.message}; trying again\n`),
+    found: () => terminal.err('an engine answers again\n'),
   };
 }
 
@@ -53,6 +54,7 @@ function lineNews({ terminal, clock }: CliContext): RunNews {
       line('run', paint(runTone(run.state), state), run.error === undefined ? '' : failureText(run.error));
     },
     lost: (error) => line('engine', paint('warning', 'GONE'), `${error.message}; trying again`),
+    found: () => line('engine', paint('good', 'BACK'), ''),
   };
 }
 
@@ -69,6 +71,8 @@ function liveNews(context: CliContext, engine: EngineClient): RunNews {
       frame.show(last);
     },
     lost: (error) => frame.show(`${last}\n${painter(terminal)('warning', `${error.message}; trying again`)}\n`),
+    // The picture that follows says so.
+    found: () => undefined,
   };
 }
 

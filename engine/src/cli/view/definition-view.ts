@@ -33,7 +33,8 @@ function after(ref: string, { edges }: WorkflowDefinition): string {
   const said = incoming.map((edge) => {
     const kind = edgeKind(edge.type);
     const condition = edge.condition === '' ? '' : ` if ${oneLine(edge.condition)}`;
-    return `${oneLine(edge.sourceRef)}${kind === 'success' ? '' : ` on ${kind}`}${condition}`;
+    const branch = edge.case === '' ? '' : ` case ${oneLine(edge.case)}`;
+    return `${oneLine(edge.sourceRef)}${kind === 'success' ? '' : ` on ${kind}`}${branch}${condition}`;
   });
   return said.join(', ');
 }

@@ -60,7 +60,7 @@ export async function readTableReport(db: Queryable): Promise<readonly TableRepo
     left join pg_inherits i on i.inhrelid = c.oid
     left join pg_class parent on parent.oid = i.inhparent
     where s.schemaname = 'ductor' and c.relkind = 'r'
-    group by 1 order by 2 desc`,
+    group by 1 order by sum(pg_total_relation_size(c.oid)) desc`,
   );
   return rows.map((row) => ({
     name: row.name,
