@@ -2,12 +2,24 @@
 import type { Log, Metrics } from './telemetry/index.js';
 import type { CoordinatorHooks } from './workflow/index.js';
 
+/** Fields as every line of the log has them: a run with its tenant, an error where pino looks for it. */
+function fieldsOf({ run, error, ...facts }: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const [tenant, runId] = typeof run === 'string' && run.includes('/') ? run.split('/') : [undefined, run];
+  return {
+    ...(tenant === undefined ? {} : { tenant }),
+    ...(runId === undefined ? {} : { run: runId }),
+    ...(error === undefined ? {} : { err: error }),
+    ...facts,
+  };
+}
+
 /** Hooks that feed the metrics and the log. */
 export function coordinatorHooks(metrics: Metrics, log: Log): CoordinatorHooks {
   return {
-    batch: ({ runs, computeMs, commitMs, waiting }) => {
+    batch: ({ runs, computeMs, commitMs, latencyMs, waiting }) => {
       metrics.batchSize.observe(runs);
       metrics.commitSeconds.observe(commitMs / 1000);
+      metrics.tickLatencySeconds.observe(latencyMs / 1000);
       metrics.computeSeconds.observe(computeMs / 1000);
       metrics.dirtyRuns.set(waiting);
     },
@@ -27,6 +39,6 @@ export function coordinatorHooks(metrics: Metrics, log: Log): CoordinatorHooks {
       metrics.cachedRuns.set(runs);
     },
     shards: (count) => metrics.shards.set(count),
-    log: (level, message, facts) => log[level](facts, message),
+    log: (level, message, facts) => log[level](fieldsOf(facts), message),
   };
 }

@@ -22,7 +22,7 @@ import {
 import { learnTime, observedCluster } from './observed-cluster.js';
 import { readyDatabase } from './ready-database.js';
 import type { Database } from './store/index.js';
-import { type Log, type Metrics, createMetrics } from './telemetry/index.js';
+import { type Log, type Metrics, createMetrics, registerBridgeMetrics } from './telemetry/index.js';
 import { type Tenancy, createTenancy } from './tenancy/index.js';
 import {
   createCoordinator,
@@ -80,16 +80,18 @@ interface Node {
 }
 
 async function serve(options: EngineOptions, node: Node): Promise<RunningEngine> {
-  const { settings, secret, log } = options;
+  const { settings, secret } = options;
   const { clock, random, db } = node;
   const newId = (): string => uuidV7(clock.nowUs(), random);
   const nodeId = newId();
+  const log = options.log.with({ node: nodeId });
   const metrics = createMetrics();
   const onError = (err: unknown): void => log.error({ err }, 'a background task failed');
   const tenancy = createTenancy({ db, clock, random, secret, onError });
   const registry = createWorkflowRegistry({ db, cel: createCelCompiler(), newId });
   const register: typeof registry.register = (...definition) => registry.register(...definition);
   const bridge = new Bridge({ nodeId, clock, tokens: taskTokens(secret, random), register });
+  registerBridgeMetrics(metrics.registry, () => bridge.stats());
   const bus = postgresBus({
     connect: () => db.connect({ name: 'bus' }),
     clock,

@@ -15,7 +15,7 @@ import type { WorkerHello } from '../gen/ductor/v1/bridge.js';
 import { HEARTBEAT_INTERVAL_MS, MAX_SESSIONS, MAX_SESSIONS_PER_TENANT, TASKS_PER_TURN } from './limits.js';
 import type { AbortOrder, AttemptRef, BridgeCoordinator, Invoker, RegisterDefinition, Task } from './ports.js';
 import type { TaskKind } from './queue/capability.js';
-import { FairQueue, type QueueLimits } from './queue/fair-queue.js';
+import { FairQueue, type QueueDepth, type QueueLimits } from './queue/fair-queue.js';
 import { Crew } from './session/crew.js';
 import { registerAll, type Registrations } from './session/register.js';
 import { Session, type SessionHost } from './session/session.js';
@@ -37,6 +37,8 @@ export interface BridgeStats {
   readonly sessions: number;
   readonly workers: number;
   readonly queuedTasks: number;
+  /** The same by what they wait for. */
+  readonly depth: QueueDepth;
   readonly queuedBytes: number;
   readonly attemptsOut: number;
   /** Tasks refused for want of room since the start. */
@@ -98,6 +100,7 @@ export class Bridge implements Invoker {
       sessions: this.#sessions.size,
       workers: this.#crew.present,
       queuedTasks: this.#queue.size,
+      depth: this.#queue.depth(),
       queuedBytes: this.#queue.bytes,
       attemptsOut: this.#crew.attempts,
       refusedTasks: this.#refusedTasks,

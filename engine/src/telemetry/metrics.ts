@@ -10,6 +10,8 @@ export interface Metrics {
   readonly batchSize: Histogram;
   /** Time of each commit, seconds. */
   readonly commitSeconds: Histogram;
+  /** From when the run that waited longest had something to do to the end of its commit, seconds, per commit. */
+  readonly tickLatencySeconds: Histogram;
   /** Time the machine and encoding took for each commit's runs together, seconds. */
   readonly computeSeconds: Histogram;
   /** How late timers fired, seconds. */
@@ -59,6 +61,7 @@ export function createMetrics(): Metrics {
     batchSize: histogram('ductor_commit_runs', 'Runs in a commit', RUNS),
     commitSeconds: histogram('ductor_commit_seconds', 'Time of a commit', SECONDS),
     computeSeconds: histogram('ductor_compute_seconds', 'Time of machine and encoding for one commit', SECONDS),
+    tickLatencySeconds: histogram('ductor_tick_latency_seconds', 'Longest wait of a run for its commit', SECONDS),
     timerLatenessSeconds: histogram('ductor_timer_lateness_seconds', 'How late timers fired', SECONDS),
     fencedCommits: counter('ductor_fenced_commits_total', 'Commits refused because the node was fenced'),
     conflicts: counter('ductor_commit_conflicts_total', 'Runs moved on by another writer'),

@@ -35,6 +35,16 @@ export interface QueueLimits {
   readonly maxTasksPerTenant: number;
 }
 
+/** Tasks that wait, by what they wait for. */
+export interface QueueDepth {
+  /** Their turn: a worker has room. */
+  readonly ready: number;
+  /** Room: workers serve them, all are full. */
+  readonly noRoom: number;
+  /** A worker that serves them at all. */
+  readonly noWorker: number;
+}
+
 /** Defaults. */
 export const QUEUE_LIMITS: QueueLimits = { maxTasks: 200_000, maxBytes: 256 * 1024 * 1024, maxTasksPerTenant: 20_000 };
 
@@ -76,6 +86,19 @@ export class FairQueue<S> {
   /** Whether `take` would give something. */
   get hasWork(): boolean {
     return this.#turn.size > 0;
+  }
+
+  /** How much waits for what. Looks at every lane: for those who watch, not for those who work. */
+  depth(): QueueDepth {
+    const depth = { ready: 0, noRoom: 0, noWorker: 0 };
+    for (const { lanes } of this.#tenants.values()) {
+      for (const { tasks, groups } of lanes.values()) {
+        if (groups.size === 0) depth.noWorker += tasks.size;
+        else if ([...groups].some(({ available }) => available.size > 0)) depth.ready += tasks.size;
+        else depth.noRoom += tasks.size;
+      }
+    }
+    return depth;
   }
 
   /** Puts a task in. `known`: it is in already; `full`: a limit is reached, nothing was done. */

@@ -14,6 +14,8 @@ export interface BatchFacts {
   readonly computeMs: number;
   /** From sending the statement to its answer, ms. */
   readonly commitMs: number;
+  /** From when the run that waited longest had something to do to the answer, ms. */
+  readonly latencyMs: number;
   readonly outcome: CommitOutcome['kind'];
   /** Runs left waiting for the next batch. */
   readonly waiting: number;

@@ -39,6 +39,8 @@ export class Lane {
   #isScheduled = false;
   #isTurning = false;
   #computeMs = 0;
+  /** Since when the first run of the batch waits. */
+  #oldestMs = 0;
 
   constructor(readonly world: World) {
     const { clock, random, options, hooks, runs, nodeId } = world;
@@ -53,8 +55,8 @@ export class Lane {
       mayCommit: () => world.hasLease() && !world.isEnded(),
       committed: (ticks, commitMs, { kind }) => {
         const bytes = ticks.reduce((sum, tick) => sum + tick.bytes, 0);
-        const { size } = this.#dirty;
-        hooks.batch({ runs: ticks.length, bytes, computeMs: this.#computeMs, commitMs, outcome: kind, waiting: size });
+        const times = { computeMs: this.#computeMs, commitMs, latencyMs: clock.monotonicMs() - this.#oldestMs };
+        hooks.batch({ runs: ticks.length, bytes, ...times, outcome: kind, waiting: this.#dirty.size });
         this.#computeMs = 0;
       },
     };
@@ -69,6 +71,7 @@ export class Lane {
   add(cell: RunCell): void {
     if (cell.isDirty || cell.phase !== 'ready') return;
     cell.isDirty = true;
+    cell.dirtySinceMs = this.world.clock.monotonicMs();
     this.#dirty.push(cell);
     this.kick();
   }
@@ -142,6 +145,8 @@ export class Lane {
       }
       cell.phase = 'in_flight';
       bytes += tick.bytes;
+      // Cells are served in the order in which they became dirty.
+      if (ticks.length === 0) this.#oldestMs = cell.dirtySinceMs;
       ticks.push(tick);
     }
     this.#computeMs = world.clock.monotonicMs() - startMs;

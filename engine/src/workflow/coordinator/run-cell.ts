@@ -45,6 +45,8 @@ export interface RunCell extends RunKey {
   start: PendingStart | null;
   /** It is in the queue of the next batches. */
   isDirty: boolean;
+  /** Since when it is, ms of this process; says nothing while it is not. */
+  dirtySinceMs: number;
   /** What must be out is to be compared with what is out, as soon as the state is known. */
   needsReconcile: boolean;
   /** A public change may have been committed that nobody heard of. */
@@ -81,6 +83,7 @@ export function coldCell(run: RunKey): RunCell {
     inputs: [],
     start: null,
     isDirty: false,
+    dirtySinceMs: 0,
     needsReconcile: false,
     isUntold: false,
     isOneByOne: false,
