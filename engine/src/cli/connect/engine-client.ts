@@ -29,7 +29,6 @@ export class EngineClient {
   readonly runs: RunServiceClient;
   readonly tenancy: TenancyServiceClient;
   readonly workflows: WorkflowServiceClient;
-  readonly tenancy: TenancyServiceClient;
   readonly #metadata = new Metadata();
 
   constructor(
@@ -40,7 +39,6 @@ export class EngineClient {
     this.runs = new RunServiceClient(endpoint.address, security, CHANNEL_OPTIONS);
     this.tenancy = new TenancyServiceClient(endpoint.address, security, CHANNEL_OPTIONS);
     this.workflows = new WorkflowServiceClient(endpoint.address, security, CHANNEL_OPTIONS);
-    this.tenancy = new TenancyServiceClient(endpoint.address, security, CHANNEL_OPTIONS);
     this.#metadata.set('authorization', `Bearer ${endpoint.apiKey}`);
   }
 
@@ -78,7 +76,6 @@ export class EngineClient {
     this.runs.close();
     this.tenancy.close();
     this.workflows.close();
-    this.tenancy.close();
   }
 }
 
