@@ -4,7 +4,7 @@
  *   starting (database checked and migrated, door open but refusing) -> serving -> stopping -> stopped
  */
 import { createDoors } from './api/index.js';
-import { Bridge, type RegisterDefinition, taskTokens } from './bridge/index.js';
+import { Bridge, taskTokens } from './bridge/index.js';
 import { postgresBus } from './bus/index.js';
 import type { Settings } from './config.js';
 import { coordinatorHooks } from './coordinator-hooks.js';
