@@ -118,7 +118,7 @@ describe('verify', () => {
     );
   });
 
-  test('generated code that was edited turns generate:check red', () => {
+  test('generated code that was edited turns generate:check red', { timeout: 180_000 }, () => {
     const folder = project({});
     const generate = (...args: string[]): Outcome => run('../scripts/generate.mjs', ['--root', folder, ...args]);
     expect([generate().status, generate('--check').status]).toEqual([0, 0]);

@@ -29,8 +29,8 @@ describe('isProcessAlive', () => {
   });
 
   it.runIf(existsSync('/proc/self/stat'))('counts a zombie as dead', async () => {
-    // The shell starts a child and becomes a sleep, which never reaps it.
-    const parent = spawn('/bin/sh', ['-c', '/bin/true & echo $!; exec /bin/sleep 60']);
+    // The shell starts a child and becomes a sleep, which never reaps it; the child ends only after that.
+    const parent = spawn('/bin/sh', ['-c', '/bin/sleep 1 & echo $!; exec /bin/sleep 60']);
     const [chunk] = await once(parent.stdout, 'data');
     const pid = Number(String(chunk));
     await until(() => readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z'), 'the zombie');
