@@ -72,7 +72,7 @@ describe('a node', () => {
     const node = await startTestNode(database.db, { callsPerKey: 2 });
     const { apiKey } = await node.tenant('eager');
     const call = (key: string) => httpCall(node.address, { path: '/api/workflows', headers: bearer(key) });
-    const answers = await Promise.all(Array.from({ length: 10 }, () => call(apiKey)));
+    const answers = await Promise.all(Array.from({ length: 40 }, () => call(apiKey)));
     const refused = answers.filter(({ status }) => status === 429);
     expect(refused.length).toBeGreaterThanOrEqual(5);
     expect(refused[0]?.headers['retry-after']).toBe('1');
