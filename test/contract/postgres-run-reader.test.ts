@@ -92,6 +92,24 @@ describe('list', () => {
     expect(both.next).toBeNull();
   });
 
+  it('filters by attributes and start, page by page', async () => {
+    const tenantId = id();
+    const runs = await startRuns(tenantId, 12, (i) => ({
+      startedAtUs: START_US + i,
+      attributes: { region: i % 2 === 0 ? 'north' : 'south', ...(i % 3 === 0 ? { plan: 'a"\\ ü' } : {}) },
+    }));
+    const which = (indexes: readonly number[]): readonly string[] => indexes.map((index) => runs[index]?.runId ?? '');
+    const north = { region: 'north' };
+    expect(await listed({ tenantId, limit: 2, attributes: north })).toEqual(which([10, 8, 6, 4, 2, 0]));
+    const both = { ...north, plan: 'a"\\ ü' };
+    expect(await listed({ tenantId, limit: 1, attributes: both })).toEqual(which([6, 0]));
+    expect(await listed({ tenantId, limit: 5, attributes: { ...both, none: '' } })).toEqual([]);
+    const within = { startedAfterUs: START_US + 3, startedBeforeUs: START_US + 8 };
+    expect(await listed({ tenantId, limit: 2, ...within })).toEqual(which([7, 6, 5, 4, 3]));
+    expect(await listed({ tenantId, limit: 2, ...within, attributes: north })).toEqual(which([6, 4]));
+    expect(await listed({ tenantId: id(), limit: 5, attributes: north })).toEqual([]);
+  });
+
   it('shows nothing of another tenant', async () => {
     await startRuns(id(), 3);
     expect(await reader.list({ tenantId: id(), limit: 10 })).toEqual({ headers: [], next: null });

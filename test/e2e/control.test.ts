@@ -1,4 +1,4 @@
-/** Control over runs through the SDK, on a real engine: cancel, joins, ends, pause, park, retry, heartbeats, explain. */
+/** Control over runs by the SDK, on a real engine: cancel, joins, ends, pause, park, retry, heartbeats, explain. */
 import { join } from 'node:path';
 import { createWorker, defineWorkflow, DuctorClient, type StepContext, type Worker } from '@ductor/sdk';
 import { beforeAll, describe, expect, it } from 'vitest';

@@ -1,20 +1,64 @@
 /** Runs that the first histories were recorded from: one for each way a run can go. */
-import type { RunInput } from '../../engine/src/workflow/machine/index.js';
+import { jsonValue, type RunInput } from '../../engine/src/workflow/machine/index.js';
 import {
   CANCEL,
   completed,
   drive,
   failed,
+  PAUSE,
+  RESUME,
   result,
+  RETRY,
   running,
   start,
+  TERMINATE,
   WAKE,
   type DrivenRun,
 } from '../../engine/src/workflow/testing/drive.js';
-import { edge, outputOf, planOf, sequence, template } from '../../engine/src/workflow/testing/plan-builder.js';
+import { edge, joinOf, outputOf, planOf, sequence, template } from '../../engine/src/workflow/testing/plan-builder.js';
 
 /** Tenant of recorded runs. */
 export const TENANT_ID = '00000000-0000-7000-8000-000000000001';
+
+const race = planOf({
+  steps: {
+    ...{ fast: { type: 'CALLBACK' }, slow: { type: 'CALLBACK' }, after: { type: 'CALLBACK' } },
+    won: { type: 'CALLBACK', input: outputOf('fast'), join: joinOf(1, true) },
+  },
+  edges: [edge('fast', 'won'), edge('slow', 'after'), edge('after', 'won')],
+});
+
+const ways = planOf({
+  steps: {
+    ...{ check: { type: 'CALLBACK' }, audit: { type: 'CALLBACK' } },
+    pick: { type: 'SWITCH', choose: () => 'usual' },
+    large: { type: 'CALLBACK' },
+    enough: { type: 'COMPLETE', output: outputOf('check') },
+  },
+  edges: [
+    edge('check', 'pick'),
+    edge('pick', 'large', 'SUCCESS', null, 'large'),
+    edge('pick', 'enough', 'SUCCESS', null, 'usual'),
+  ],
+});
+
+const refusal = planOf({
+  steps: { check: { type: 'CALLBACK' }, refuse: { type: 'FAIL', code: 'no_credit', message: () => 'refused' } },
+  edges: [edge('check', 'refuse')],
+  onFailure: 'cancel',
+});
+
+const limited = planOf({
+  steps: { slow: { type: 'CALLBACK', scheduleToStartTimeoutMs: 10_000 } },
+  timeoutMs: 60_000,
+});
+
+const patient = planOf({
+  steps: {
+    copy: { type: 'CALLBACK', heartbeatTimeoutMs: 1_000, retry: { maxAttempts: 2, totalTimeoutMs: 60_000 } },
+  },
+  onExhausted: 'park',
+});
 
 /** A run to record. */
 export interface Scenario {
@@ -162,5 +206,61 @@ export const SCENARIOS: readonly Scenario[] = [
         ...[drive(parallel, TENANT_ID), lead, 1, failed('again'), 0.5],
         ...[running('open', drive(parallel).nowUs, 1, 'worker-1')],
       ),
+  },
+  {
+    name: 'first-of-two',
+    about: 'A join of any begins with the first of two; the loser is told to stop, a step on its way is skipped.',
+    play: () =>
+      played(
+        ...[drive(race, TENANT_ID), lead, 1, running('slow', drive(race).nowUs, 1, 'worker-1'), 1],
+        ...[completed('fast', { by: 'fast' }), 1, completed('won'), 1, result('slow', 1, { kind: 'cancelled' })],
+      ),
+  },
+  {
+    name: 'switched-and-completed',
+    about: 'A switch chooses its second way, which a COMPLETE step ends while another step is told to stop.',
+    play: () => played(drive(ways, TENANT_ID), lead, 1, completed('check'), 1, failed('audit')),
+  },
+  {
+    name: 'failed-on-purpose',
+    about: 'A FAIL step ends the run; on_failure cancel had nothing to stop.',
+    play: () => played(drive(refusal, TENANT_ID), lead, 1, completed('check')),
+  },
+  {
+    name: 'timed-out',
+    about: 'The time of the run is over while an attempt runs: it is told to stop, given up, and the run is TIMED_OUT.',
+    play: () =>
+      played(
+        ...[drive(limited, TENANT_ID), lead, 1, running('slow', drive(limited).nowUs, 1, 'worker-1')],
+        ...[59, WAKE, 30, WAKE],
+      ),
+  },
+  {
+    name: 'paused-and-terminated',
+    about: 'Paused with an attempt out and its result recorded, resumed, paused again and terminated.',
+    play: () =>
+      played(
+        ...[drive(sequence('a', 'b'), TENANT_ID), lead, 1, PAUSE, 5, completed('a', 1), 60, RESUME],
+        ...[1, PAUSE, 1, TERMINATE],
+      ),
+  },
+  {
+    name: 'exhausted-and-retried',
+    about: 'Parked without attempts left, its progress kept; retried by somebody, it completes.',
+    play: () => {
+      const run = drive(patient, TENANT_ID);
+      run.progressOf = (_path, attempt) => (attempt === 2 ? jsonValue({ page: 7 }) : null);
+      return played(
+        ...[
+          run,
+          lead,
+          1,
+          running('copy', run.nowUs, 1, 'worker-1'),
+          1,
+          { kind: 'silent', path: 'copy', attempt: 1 } as const,
+        ],
+        ...[5, WAKE, 1, failed('copy', 2), 3600, RETRY, 1, completed('copy', { pages: 9 }, 3)],
+      );
+    },
   },
 ];

@@ -177,19 +177,19 @@ export class MemoryDatabase {
       self.leaseUntilUs = nowUs + leaseMs * 1000;
       self.isSessionOpen = true;
     }
+    const { owned, unowned } = this.#shares();
     const nodes = [...this.nodes.values()]
       .map((node) => ({
         nodeId: node.nodeId,
         address: node.address,
         live: !node.isFenced && node.leaseUntilUs > nowUs,
         sessionOpen: node.isSessionOpen,
-        shards: this.#shardsOf(node.nodeId),
+        shards: owned.get(node.nodeId) ?? [],
       }))
       .filter((node) => node.live || node.shards.length > 0);
-    const own = new Set(this.#shardsOf(nodeId));
+    const own = new Set(owned.get(nodeId));
     const waiting = new Set([...this.inbox.values()].map((message) => shardOf(message.runId)));
     const inboxShards = [...waiting].filter((shard) => own.has(shard)).sort((a, b) => a - b);
-    const unowned = [...this.#owners.keys()].filter((shard) => !this.nodes.has(this.#owners[shard] ?? ''));
     const others = [...this.nodes.values()].filter((node) => node.nodeId !== nodeId && !node.isFenced);
     const leaseEnds = others.map((node) => node.leaseUntilUs).filter((endUs) => endUs > nowUs);
     const nextLeaseEndUs = leaseEnds.length === 0 ? null : Math.min(...leaseEnds);
@@ -242,6 +242,15 @@ export class MemoryDatabase {
     const moved = shards.filter((shard) => this.#owners[shard] === fromNodeId);
     for (const shard of moved) this.#owners[shard] = toNodeId;
     return moved.sort((a, b) => a - b);
+  }
+
+  /** Shards by their owner, and those of nobody, each ascending; one pass, because every heartbeat asks. */
+  #shares(): { readonly owned: ReadonlyMap<string, readonly number[]>; readonly unowned: readonly number[] } {
+    const owned = new Map<string, number[]>();
+    for (const nodeId of this.nodes.keys()) owned.set(nodeId, []);
+    const unowned: number[] = [];
+    for (const [shard, owner] of this.#owners.entries()) (owned.get(owner ?? '') ?? unowned).push(shard);
+    return { owned, unowned };
   }
 
   #shardsOf(nodeId: string): readonly number[] {

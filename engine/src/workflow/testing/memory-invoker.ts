@@ -1,7 +1,7 @@
 /**
  * An invoker with hands: what the coordinator dispatches waits here until a test gives it to a worker.
  *
- * An attempt is queued -> out (with a worker) -> finished, or taken off the queue by abort or dropShards.
+ * An attempt is queued -> out (with a worker) -> finished, or taken off the queue by abort, withdraw or dropShards.
  * An attempt that is queued or out is not queued twice.
  */
 import { shardOf } from '../../kernel/index.js';
@@ -45,6 +45,10 @@ export class MemoryInvoker implements Invoker {
       else this.aborted.push(order);
     }
     return never;
+  }
+
+  withdraw(refs: readonly AttemptRef[]): void {
+    for (const ref of refs) this.queued.delete(nameOf(ref));
   }
 
   dropShards(shards: readonly number[]): void {

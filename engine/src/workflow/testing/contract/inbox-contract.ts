@@ -46,6 +46,15 @@ function deliveries(kit: ContractKit): void {
     expect(Buffer.compare(found?.body ?? kit.bytes(1), body)).toBe(0);
   });
 
+  it('keeps the kind of every message', async () => {
+    const node = await kit.node();
+    const run = kit.run();
+    await commit(node, start(run));
+    const kinds = ['cancel', 'result', 'terminate', 'pause', 'resume', 'retry'] as const;
+    await node.inbox.send(kinds.map((kind, index) => message(run, index, kind)));
+    expect((await node.inbox.read([shardOf(run.runId)], 10)).map((found) => found.kind)).toEqual(kinds);
+  });
+
   it('says which runs are closed or unknown', async () => {
     const node = await kit.node();
     const [open, closed, unknown] = [kit.run(), kit.run(), kit.run()];
