@@ -30,6 +30,16 @@ export interface BridgeOptions {
   readonly register: RegisterDefinition;
   /** Default: QUEUE_LIMITS. */
   readonly queueLimits?: QueueLimits;
+  /** Told of tasks on their way; default: nobody. */
+  readonly watch?: DispatchWatch;
+}
+
+/** Hears of tasks between the coordinator and the workers. Must not throw. */
+export interface DispatchWatch {
+  /** It waits from now on. */
+  queued(task: Task): void;
+  /** A worker gets it. One that is forgotten, or told to stop, is never heard of again. */
+  handedOut(task: Task): void;
 }
 
 /** What the bridge holds now. */
@@ -124,7 +134,9 @@ export class Bridge implements Invoker {
   dispatch(tasks: readonly Task[]): void {
     for (const task of tasks) {
       if (this.#crew.hasOrForgets(task)) continue;
-      if (this.#queue.push(task) === 'full') this.#refusedTasks += 1;
+      const pushed = this.#queue.push(task);
+      if (pushed === 'full') this.#refusedTasks += 1;
+      if (pushed === 'queued') this.#options.watch?.queued(task);
     }
     this.#scheduleTurn();
   }
@@ -168,7 +180,7 @@ export class Bridge implements Invoker {
     const { clock, tokens, register } = this.#options;
     return {
       clock,
-      isGenuine: (ref, token) => tokens.isGenuine(ref, token),
+      isGenuine: (ref, token) => this.#crew.gave(ref, token) || tokens.isGenuine(ref, token),
       register: ({ principal }, hello) => registerAll(register, principal, hello.workflows),
       joined: (session, hello, registrations) => this.#joined(session, hello, registrations),
       settle: (ref, outcome, settled) =>
@@ -183,7 +195,7 @@ export class Bridge implements Invoker {
         this.#scheduleTurn();
       },
       unserved: ({ consumer }) => (consumer === null ? 0 : this.#queue.unservedFor(consumer)),
-      sent: (session, refs) => this.#crew.sent(session, refs),
+      sent: (session, refs, sentTokens) => this.#crew.sent(session, refs, sentTokens),
       ended: (session) => this.#ended(session),
     };
   }
@@ -245,6 +257,7 @@ export class Bridge implements Invoker {
     if (next === undefined) return false;
     const { session } = next.consumer;
     session.give(next.task, this.#options.tokens.issue(next.task));
+    this.#options.watch?.handedOut(next.task);
     // Full for this turn when enough bytes have gathered, whatever its credits.
     const room = session.room(this.#isDraining);
     if (room !== next.consumer.room) this.#queue.setRoom(next.consumer, room);

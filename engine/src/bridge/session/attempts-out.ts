@@ -23,6 +23,8 @@ export interface OutAttempt<S, W> {
   abort: AbortOrder['reason'] | null;
   /** It was to be sent while it was out: whoever asked has to ask again when it turns out not to be. */
   isWanted: boolean;
+  /** What was last sent with it; null when another node or an earlier stream gave it out. */
+  token: Buffer | null;
 }
 
 /** The attempts of all workers of this node. */
@@ -44,14 +46,15 @@ export class AttemptsOut<S, W> {
   }
 
   /** The attempt is with the worker now, whoever had it before. */
-  set(ref: AttemptRef, worker: W, session: S): void {
+  set(ref: AttemptRef, worker: W, session: S, token: Buffer | null): void {
     const known = this.get(ref);
     if (known !== undefined && known.worker === worker) {
       known.session = session;
+      known.token = token;
       return;
     }
     if (known !== undefined) this.delete(ref);
-    const out: OutAttempt<S, W> = { ref, worker, session, abort: known?.abort ?? null, isWanted: false };
+    const out: OutAttempt<S, W> = { ref, worker, session, abort: known?.abort ?? null, isWanted: false, token };
     this.#byKey.set(attemptKey(ref), out);
     const mine = this.#byWorker.get(worker);
     if (mine === undefined) this.#byWorker.set(worker, new Set([out]));

@@ -142,6 +142,23 @@ describe('results', () => {
     expect(worker.ending).toBeUndefined();
   });
 
+  it('with the token sent are taken, also again; with one sent for another attempt they are not', async () => {
+    const { join, bridge, clock, told } = bridgeHarness();
+    const worker = await join();
+    worker.send({ credits: 2 });
+    const [mine, other] = two();
+    bridge.dispatch([mine, other]);
+    clock.settle();
+    const sent = worker.received.flatMap(({ tasks }) => tasks.map((it) => it.token));
+    const [token = Buffer.alloc(0), othersToken = Buffer.alloc(0)] = sent;
+    worker.send({ results: [resultOf(othersToken, mine), resultOf(token, other)] });
+    expect(told.settled).toEqual([]);
+    worker.send({ results: [resultOf(token, mine)] });
+    told.settled[0]?.answer('recorded');
+    worker.send({ results: [resultOf(token, mine)] });
+    expect(told.settled.map(({ ref }) => ref)).toEqual([refOf(mine), refOf(mine)]);
+  });
+
   it('that are too large fail the attempt for good and are acknowledged with the reason', async () => {
     const { join, clock, told, tokens } = bridgeHarness();
     const worker = await join();

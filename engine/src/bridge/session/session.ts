@@ -58,8 +58,8 @@ export interface SessionHost {
   changed(session: Session): void;
   /** Tasks that wait for the session and that nobody of its kind has room for. */
   unserved(session: Session): number;
-  /** These tasks were written. */
-  sent(session: Session, refs: readonly AttemptRef[]): void;
+  /** These tasks were written, each with the token at its place. */
+  sent(session: Session, refs: readonly AttemptRef[], tokens: readonly Buffer[]): void;
   /** It is closed. */
   ended(session: Session): void;
 }
@@ -91,6 +91,8 @@ export class Session implements WorkStreamEvents {
   #unansweredPings = 0;
   /** Tasks put in the outbox and not written yet. */
   #given: Task[] = [];
+  /** Their tokens, in the same order. */
+  #givenTokens: Buffer[] = [];
   /** Messages that came while the definitions were registered. */
   #early: WorkRequest[] = [];
   #timer: Timer;
@@ -162,6 +164,7 @@ export class Session implements WorkStreamEvents {
   give(task: Task, token: Buffer): void {
     this.#credits -= 1;
     this.#given.push(task);
+    this.#givenTokens.push(token);
     this.outbox.task(taskToWire(task, token));
   }
 
@@ -202,9 +205,10 @@ export class Session implements WorkStreamEvents {
     if (!this.#isFull) {
       // What gathered in one turn is bounded, so all of it goes, and a stream that is full begins no further turn.
       while (!this.outbox.isEmpty) if (!this.stream.write(this.outbox.next())) this.#isFull = true;
-      const written = this.#given;
+      const [written, tokens] = [this.#given, this.#givenTokens];
       this.#given = [];
-      if (written.length > 0) this.host.sent(this, written);
+      this.#givenTokens = [];
+      if (written.length > 0) this.host.sent(this, written, tokens);
     }
     this.#readOrNot();
     if (this.#isFinished && this.#pendingResults === 0 && this.outbox.isEmpty) this.close(null);
@@ -214,6 +218,7 @@ export class Session implements WorkStreamEvents {
   takeUnwritten(): readonly Task[] {
     const tasks = this.#given;
     this.#given = [];
+    this.#givenTokens = [];
     return tasks;
   }
 
