@@ -29,9 +29,10 @@ const TENANT_ROLE = 'ductor_api';
 export function openDatabase(options: DatabaseOptions): Database {
   const { url, applicationName = 'ductor', maxConnections = 10, tenantRole = TENANT_ROLE } = options;
   const shared = { url, maxConnections, log: options.log ?? ((): void => undefined) };
-  const engine = sessionPool({ ...shared, applicationName, prepare: () => Promise.resolve() });
+  const engine = sessionPool({ ...shared, kind: 'pooled', applicationName, prepare: () => Promise.resolve() });
   const callers = sessionPool({
     ...shared,
+    kind: 'caller',
     applicationName: `${applicationName} for callers`,
     prepare: (client) => prepareForTenants(client, tenantRole),
   });

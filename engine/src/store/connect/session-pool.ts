@@ -9,6 +9,7 @@ export interface SessionPoolOptions {
   readonly url: string;
   readonly applicationName: string;
   readonly maxConnections: number;
+  readonly kind: 'pooled' | 'caller';
   readonly log: (line: string) => void;
   /** What else a new session needs before it is lent out. */
   readonly prepare: (client: pg.ClientBase) => Promise<void>;
@@ -30,16 +31,23 @@ export interface SessionPool {
 }
 
 /** Opens a pool, lazily: the first work connects. */
-export function sessionPool({ url, applicationName, maxConnections, log, prepare }: SessionPoolOptions): SessionPool {
+export function sessionPool({
+  url,
+  applicationName,
+  maxConnections,
+  kind,
+  log,
+  prepare,
+}: SessionPoolOptions): SessionPool {
   const config: PoolConfig = {
     ...clientConfig(url, applicationName),
     max: maxConnections,
     idleTimeoutMillis: 30_000,
-    query_timeout: ANSWER_TIMEOUT_MS.pooled,
+    query_timeout: ANSWER_TIMEOUT_MS[kind],
     onConnect: async (client) => {
       // A session that ends between two statements of its borrower raises this; the pool listens to idle ones only.
       client.on('error', (error) => log(`a database session ended: ${error.message}`));
-      await client.query(sessionSetup('pooled'));
+      await client.query(sessionSetup(kind));
       await prepare(client);
     },
   };
