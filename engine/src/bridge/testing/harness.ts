@@ -5,7 +5,7 @@ import type { DeepPartial } from '../../gen/google/protobuf/struct.js';
 import { clusterSecret, seededRandom, type DuctorError } from '../../kernel/index.js';
 import { manualClock, type ManualClock } from '../../kernel/testing/manual-clock.js';
 import { Bridge, type BridgeOptions, type OpenedStream } from '../bridge.js';
-import type { AttemptOutcome, AttemptRef, BridgeCoordinator, ResultAck, RunKey } from '../ports.js';
+import type { AttemptOutcome, AttemptRef, BridgeCoordinator, ResultAck, RunKey, Value } from '../ports.js';
 import { taskTokens, type TaskTokens } from '../token.js';
 import { tenantId } from './tasks.js';
 
@@ -15,6 +15,7 @@ export interface Told {
   readonly sent: { worker: string; refs: readonly AttemptRef[] }[];
   readonly connected: { worker: string; holds: readonly AttemptRef[] }[];
   readonly gone: string[];
+  readonly beats: { ref: AttemptRef; progress: Value | null }[];
   readonly rechecked: RunKey[];
 }
 
@@ -63,10 +64,11 @@ export async function promises(): Promise<void> {
 export function bridgeHarness(options: Partial<BridgeOptions> = {}): BridgeHarness {
   const clock = manualClock();
   const tokens = taskTokens(clusterSecret('a secret for tests, 32 bytes long'), seededRandom(5));
-  const told: Told = { settled: [], sent: [], connected: [], gone: [], rechecked: [] };
+  const told: Told = { settled: [], sent: [], connected: [], gone: [], beats: [], rechecked: [] };
   const coordinator: BridgeCoordinator = {
     settle: (ref, outcome, answer) => void told.settled.push({ ref, outcome, answer }),
     sent: (worker, refs) => void told.sent.push({ worker, refs }),
+    heartbeat: (ref, progress) => void told.beats.push({ ref, progress }),
     workerConnected: (worker, holds) => void told.connected.push({ worker, holds }),
     workerGone: (worker) => void told.gone.push(worker),
     recheck: (runs) => void told.rechecked.push(...runs),
