@@ -60,12 +60,9 @@ export async function promises(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
 }
 
-/** Makes one. */
-export function bridgeHarness(options: Partial<BridgeOptions> = {}): BridgeHarness {
-  const clock = manualClock();
-  const tokens = taskTokens(clusterSecret('a secret for tests, 32 bytes long'), seededRandom(5));
-  const told: Told = { settled: [], sent: [], connected: [], gone: [], beats: [], rechecked: [] };
-  const coordinator: BridgeCoordinator = {
+/** A coordinator that notes what it is told. */
+function listening(told: Told): BridgeCoordinator {
+  return {
     settle: (ref, outcome, answer) => void told.settled.push({ ref, outcome, answer }),
     sent: (worker, refs) => void told.sent.push({ worker, refs }),
     heartbeat: (ref, progress) => void told.beats.push({ ref, progress }),
@@ -74,6 +71,14 @@ export function bridgeHarness(options: Partial<BridgeOptions> = {}): BridgeHarne
     recheck: (runs) => void told.rechecked.push(...runs),
     liveAddresses: () => ['10.0.0.1:7400', '10.0.0.2:7400'],
   };
+}
+
+/** Makes one. */
+export function bridgeHarness(options: Partial<BridgeOptions> = {}): BridgeHarness {
+  const clock = manualClock();
+  const tokens = taskTokens(clusterSecret('a secret for tests, 32 bytes long'), seededRandom(5));
+  const told: Told = { settled: [], sent: [], connected: [], gone: [], beats: [], rechecked: [] };
+  const coordinator = listening(told);
   const register: BridgeOptions['register'] = () => Promise.resolve({ version: 1, isNew: true });
   const bridge = new Bridge({ nodeId: 'node', clock, tokens, register, ...options });
   bridge.attach(coordinator);
