@@ -1,5 +1,5 @@
 /** What goes wrong in the simulated world. Each seed draws some kinds and how often they strike. */
-import type { Choices } from './core/choices.js';
+import { Choices } from './core/choices.js';
 
 /** Kinds that strike a message or a call, with the highest rate drawn, per call. */
 const BY_CALL = {
@@ -17,7 +17,7 @@ const BY_CALL = {
   store_slow: 0.06,
   /** A payload that the database refuses. */
   poison_payload: 0.03,
-  bus_loss: 0.6,
+  bus_loss: 0.9,
   bus_duplicate: 0.3,
   /** A message of the bus comes up to 3 s late, behind others. */
   bus_delay: 0.3,
@@ -54,6 +54,8 @@ const BY_TIME = {
   engine_join: 10,
   /** The session that shows that an engine is alive breaks; the engine lives. */
   session_flap: 5,
+  /** The heartbeats of an engine do not come through, while its other connections work. */
+  heartbeat_loss: 6,
   /** The estimate of database time moves within its error bound. */
   clock_step: 3,
   database_outage: 12,
@@ -88,16 +90,16 @@ const SWARM_SHARE = 0.4;
 /** The faults of one seed. */
 export class Faults {
   readonly #rates = new Map<FaultKind, number>();
+  /** Each kind has its own stream, so that leaving one out changes as little as can be of what the others do. */
+  readonly #streams = new Map<FaultKind, Choices>();
   readonly #struck = new Map<FaultKind, number>();
   #isHealed = false;
 
   /** @param without kinds to leave out although the seed draws them */
-  constructor(
-    readonly choices: Choices,
-    without: ReadonlySet<string>,
-  ) {
+  constructor(choices: Choices, without: ReadonlySet<string>) {
     const isFair = choices.chance(0.04);
     for (const kind of FAULT_KINDS) {
+      this.#streams.set(kind, new Choices(choices.random.uint32()));
       const isDrawn = choices.chance(SWARM_SHARE);
       const share = 0.1 + 0.9 * choices.unit();
       if (isDrawn && !isFair && !without.has(kind)) this.#rates.set(kind, share);
@@ -126,16 +128,17 @@ export class Faults {
   /** Whether this call is struck. */
   strikes(kind: CallFault): boolean {
     const share = this.#rates.get(kind);
-    if (share === undefined || this.#isHealed || !this.choices.chance(BY_CALL[kind] * share)) return false;
-    this.count(kind);
-    return true;
+    if (share === undefined || this.#isHealed) return false;
+    const isStruck = this.#streams.get(kind)?.chance(BY_CALL[kind] * share) ?? false;
+    if (isStruck) this.count(kind);
+    return isStruck;
   }
 
   /** Microseconds until this kind strikes next; null: never. */
   nextUs(kind: TimedFault): number | null {
     const share = this.#rates.get(kind);
     if (share === undefined || this.#isHealed) return null;
-    return this.choices.exponential((BY_TIME[kind] / share) * 1_000_000);
+    return this.#streams.get(kind)?.exponential((BY_TIME[kind] / share) * 1_000_000) ?? null;
   }
 
   count(kind: FaultKind): void {

@@ -83,6 +83,7 @@ export class Engine implements Writer {
   readonly coordinator: Coordinator;
   readonly clock: SimClock;
   isZombie = false;
+  isMute = false;
   /** It was told to stop. */
   isStopping = false;
 

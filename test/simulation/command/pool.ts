@@ -12,8 +12,8 @@ async function drain(child: ChildProcess, tasks: readonly Task[], answered: (ans
     child.send(task);
     const ended = new AbortController();
     const answer = once(child, 'message', { signal: ended.signal });
-    const exit = once(child, 'exit', { signal: ended.signal }).then(() => {
-      throw new RangeError(`a process of the simulator ended during ${JSON.stringify(task)}`);
+    const exit = once(child, 'exit', { signal: ended.signal }).then(([code, signal]) => {
+      throw new RangeError(`a process of the simulator ended (${code ?? signal}) during ${JSON.stringify(task)}`);
     });
     const [message]: Answer[] = await Promise.race([answer, exit]).finally(() => ended.abort());
     exit.catch(() => undefined);
@@ -34,6 +34,6 @@ export async function runInProcesses(
   try {
     await Promise.all(children.map((child, index) => drain(child, lists[index] ?? [], answered)));
   } finally {
-    for (const child of children) child.disconnect();
+    for (const child of children) if (child.connected) child.disconnect();
   }
 }

@@ -54,6 +54,9 @@ export async function runMany(
   const summary = new Summary();
   await runInProcesses(plan(options), (answer) => {
     summary.add(answer);
+    if (answer.kind === 'seed' && answer.report.violations.length > 0) {
+      say(`seed ${answer.report.seed} failed: ${answer.report.violations[0] ?? ''}`);
+    }
     if (answer.kind !== 'seed' || summary.seeds % PROGRESS_EVERY !== 0) return;
     say(`${summary.seeds} seeds, ${summary.failed.length} failed, ${((nowMs() - startMs) / 1000).toFixed(1)} s`);
   });

@@ -6,6 +6,7 @@ import { shardOf } from '../../../engine/src/kernel/index.js';
 import type { Coordinator } from '../../../engine/src/workflow/coordinator/coordinator.js';
 import type {
   ClusterStore,
+  ClusterView,
   CommitOutcome,
   InboxStore,
   RunStore,
@@ -221,10 +222,23 @@ const ACTIVE_FORGOTTEN: PlantedBug = {
   ports: (ports) => withRuns(ports, { listActive: () => Promise.resolve([]) }),
 };
 
-const SLOW_LEASE: PlantedBug = {
-  name: 'slow_lease',
-  what: 'a node measures its lease by a clock that is four times too slow',
-  ports: (ports) => ({ ...ports, clock: { ...ports.clock, monotonicMs: () => ports.clock.monotonicMs() / 4 } }),
+const LEASE_IMAGINED: PlantedBug = {
+  name: 'lease_imagined',
+  what: 'a heartbeat that failed is taken for one that renewed the lease',
+  ports: (ports) => {
+    let last: ClusterView | undefined;
+    return withCluster(ports, {
+      heartbeat: async (nodeId, leaseMs) => {
+        try {
+          last = await ports.cluster.heartbeat(nodeId, leaseMs);
+          return last;
+        } catch (error) {
+          if (last === undefined || last.fenced) throw error;
+          return last;
+        }
+      },
+    });
+  },
 };
 
 const REPLICA_READ: PlantedBug = {
@@ -294,7 +308,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   DISPATCH_REPEATED,
   SHARD_LOST,
   ACTIVE_FORGOTTEN,
-  SLOW_LEASE,
+  LEASE_IMAGINED,
   REPLICA_READ,
   RESULT_ACK_EARLY,
   SNAPSHOT_TORN,

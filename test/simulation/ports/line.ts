@@ -25,12 +25,16 @@ export class Line {
     readonly writer: Writer,
   ) {}
 
-  /** A call that happens at one instant. Rejects with database_unavailable when it or its answer is lost. */
-  ask<T>(what: string, happen: () => T): Promise<T> {
+  /**
+   * A call that happens at one instant. Rejects with database_unavailable when it or its answer is lost.
+   *
+   * @param isLost it does not arrive, whatever the faults say
+   */
+  ask<T>(what: string, happen: () => T, isLost = false): Promise<T> {
     return new Promise((resolve, reject) => {
       const { faults } = this.sim;
       const lost = (): void => this.#answer(`${what} failed`, () => reject(unavailable()));
-      if (faults.strikes('store_lost_before')) return lost();
+      if (isLost || faults.strikes('store_lost_before')) return lost();
       const isAnswerLost = faults.strikes('store_lost_after');
       this.#arrive(what, lost, () => {
         let answer: () => void;

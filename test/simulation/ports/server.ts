@@ -24,6 +24,8 @@ export interface Writer {
   readonly nodeIds: Set<string>;
   /** It stood still for longer than its lease and has not registered anew since. */
   isZombie: boolean;
+  /** Its heartbeats do not come through. */
+  isMute: boolean;
 }
 
 interface LostCommit {

@@ -97,7 +97,7 @@ export function simClusterStore(sim: Sim, line: Line, writer: Writer): ClusterSt
         writer.isZombie = false;
         db.register(nodeId, address, leaseMs);
       }),
-    heartbeat: (nodeId, leaseMs) => line.ask('heartbeat', () => heartbeat(sim, server, nodeId, leaseMs)),
+    heartbeat: (nodeId, leaseMs) => line.ask('heartbeat', () => heartbeat(sim, server, nodeId, leaseMs), writer.isMute),
     claim: (nodeId, shards) =>
       line.ask('claim', () => {
         const claimed = db.claim(nodeId, shards);

@@ -43,6 +43,8 @@ export class Fate {
         return true;
       case 'session_flap':
         return this.#flap();
+      case 'heartbeat_loss':
+        return this.#mute();
       case 'clock_step':
         return this.#stepClock();
       case 'database_outage':
@@ -110,6 +112,17 @@ export class Fate {
     for (const nodeId of nodeIds) server.flapping.add(nodeId);
     sim.scheduler.after(sim.choices.int(1_000, 5 * SECOND_US), null, `session of ${engine.actor.name} can open`, () => {
       for (const nodeId of nodeIds) server.flapping.delete(nodeId);
+    });
+    return true;
+  }
+
+  #mute(): boolean {
+    const engine = this.#anyEngine();
+    if (engine === undefined || engine.isMute) return false;
+    const { scheduler, choices } = this.world.sim;
+    engine.isMute = true;
+    scheduler.after(choices.int(2 * SECOND_US, 9 * SECOND_US), null, `${engine.actor.name} is heard again`, () => {
+      engine.isMute = false;
     });
     return true;
   }

@@ -124,6 +124,8 @@ export async function runSeed(seed: number, options: SeedOptions = {}): Promise<
   process.on('unhandledRejection', rejected);
   try {
     await live(world, draw);
+  } catch (error) {
+    sim.violate(`something threw: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   } finally {
     process.off('unhandledRejection', rejected);
   }

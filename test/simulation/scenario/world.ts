@@ -136,6 +136,7 @@ export class World {
     this.server.up();
     this.server.flapping.clear();
     this.#separated.clear();
+    for (const engine of this.engines) engine.isMute = false;
     for (const engine of this.engines) this.resume(engine);
     for (const worker of this.workers) worker.reconnect();
   }
