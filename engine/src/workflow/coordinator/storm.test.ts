@@ -1,5 +1,6 @@
 /**
- * Everything at once, by a seed: lost answers, nodes that die, hang and come, workers that crash and return, cancels.
+ * Everything at once, by a seed: lost answers, nodes that die, hang and come, workers that crash and return, and people
+ * who cancel, terminate, pause, resume and retry.
  * Then it is quiet, and every run has to end. What an acknowledgement promised has to stand in the journal.
  */
 import { describe, expect, it } from 'vitest';
@@ -10,7 +11,7 @@ import { CoordinatorKit, TENANT, type TestNode } from '../testing/coordinator-ki
 import { nameOf } from '../testing/memory-database.js';
 import { refOf } from '../testing/memory-invoker.js';
 import type { StoreFault } from '../testing/memory-stores.js';
-import { edge, planOf, RUN_INPUT } from '../testing/plan-builder.js';
+import { edge, joinOf, planOf, RUN_INPUT } from '../testing/plan-builder.js';
 import type { ResultAck } from './coordinator.js';
 import type { AttemptRef } from './ports.js';
 
@@ -21,8 +22,13 @@ const PLAN = planOf({
     b: { type: 'CALLBACK', input: RUN_INPUT, timeoutMs: 1_500, retry: { maxAttempts: 50 } },
     c: { type: 'CALLBACK', input: RUN_INPUT, retry: { maxAttempts: 50 } },
     d: { type: 'CALLBACK', input: RUN_INPUT, retry: { maxAttempts: 50 } },
+    rival: { type: 'CALLBACK', scheduleToStartTimeoutMs: 60_000, heartbeatTimeoutMs: 8_000 },
+    first: { type: 'CALLBACK', join: joinOf(1, true), retry: { maxAttempts: 50 } },
   },
-  edges: [edge('a', 'pause'), edge('a', 'b'), edge('pause', 'c'), edge('b', 'd'), edge('c', 'd')],
+  edges: [
+    ...[edge('a', 'pause'), edge('a', 'b'), edge('pause', 'c'), edge('b', 'd'), edge('c', 'd')],
+    ...[edge('a', 'first', 'ALWAYS'), edge('rival', 'first', 'ALWAYS')],
+  ],
 });
 
 interface Held {
@@ -98,6 +104,8 @@ class Storm {
   }
 
   isQuiet = false;
+  /** Times that a run was found held when all was quiet. */
+  held = 0;
 
   #fault(method: string): StoreFault | null {
     if (this.isQuiet || method === 'register') return null;
@@ -126,6 +134,33 @@ class Storm {
     this.pick(this.nodes)
       ?.coordinator.cancel({ tenantId: TENANT, runId }, 'storm', 'test')
       .catch(() => undefined);
+  }
+
+  /** Somebody asks something of a run; most often that it goes on. */
+  control(): void {
+    const runId = this.pick(this.started);
+    const coordinator = this.pick(this.nodes)?.coordinator;
+    if (runId === undefined || coordinator === undefined) return;
+    const key = { tenantId: TENANT, runId };
+    const ask = this.pick([
+      () => coordinator.pause(key, 'storm', 'test'),
+      () => coordinator.retry(key, 'test'),
+      () => coordinator.resume(key, 'test'),
+      () => (this.chance(0.2) ? coordinator.terminate(key, 'storm', 'test') : coordinator.resume(key, 'test')),
+    ]);
+    ask?.().catch(() => undefined);
+  }
+
+  /** Whoever holds a run lets it go in the end. */
+  release(): void {
+    for (const runId of this.open()) {
+      const state = this.kit.stored(runId);
+      if (state?.status !== 'PAUSED' && state?.status !== 'PARKED') continue;
+      this.held += 1;
+      this.pick(this.nodes)
+        ?.coordinator.resume({ tenantId: TENANT, runId }, 'test')
+        .catch(() => undefined);
+    }
   }
 
   /** Workers take what is queued, finish what is due, send again what was not acknowledged. */
@@ -205,6 +240,7 @@ class Storm {
     for (let spent = 0; spent < ms; spent += 50) {
       if (this.chance(0.4)) this.start();
       if (this.chance(0.05)) this.cancel();
+      if (this.chance(0.4)) this.control();
       if (this.chance(0.01)) this.kill();
       if (this.chance(0.006)) this.hang();
       if (this.chance(0.01)) this.crashWorker();
@@ -217,6 +253,7 @@ class Storm {
   async calm(ms: number): Promise<void> {
     this.isQuiet = true;
     for (let spent = 0; spent < ms && this.open().length > 0; spent += 200) {
+      if (spent % 5_000 === 0) this.release();
       this.work();
       await this.kit.pass(200, 200);
     }
@@ -264,6 +301,7 @@ describe('a storm', () => {
       if (ack === 'recorded' && !outcomes.has(name)) expect.unreachable(`${name} was acknowledged and is not recorded`);
     }
     expect(storm.started.length).toBeGreaterThan(30);
+    expect(storm.held).toBeGreaterThan(0);
     // Every result is answered in the end, and nothing of an ended run is left in memory.
     for (let round = 0; round < 100; round += 1) {
       storm.work();
