@@ -5,7 +5,7 @@
  * An attempt that this node sent for the first time is not in the ledger until a worker has it.
  *   (none) -> out (a worker has it) -> answered (its result waits for the commit) -> (none)
  *   out -> orphan (its worker is gone, the grace is over) -> again | out
- *   again (to be sent a second time: another worker may have it after all) -> out
+ *   again (to be sent a second time: another worker may have it after all) -> out | expected
  *   (none) -> expected (the journal says it runs on a worker that has not named it) -> out | (none)
  * A worker: connected <-> gone since a moment.
  * Invariants:
@@ -106,7 +106,9 @@ export class AttemptLedger {
    * worker that is here, which may have lost it on its way or answer late.
    */
   noted(workerId: string, ref: AttemptRef): void {
-    if (this.#attempts.has(nameOf(ref))) return;
+    const known = this.get(ref);
+    // "again" is what this node wanted before another one owned the run, and gave the attempt to this worker.
+    if (known !== undefined && known.state !== 'again') return;
     const attempt = this.#place(workerId, ref);
     attempt.state = 'expected';
     this.#gone(workerId, [attempt]);

@@ -175,6 +175,31 @@ describe('after a takeover', () => {
     expect(kit.stored(runs[1]?.runId ?? '')?.steps.get('a')).toMatchObject({ status: 'RUNNING', attempt: 1 });
   });
 
+  it('a noted attempt is lost, too, when this node had wanted to send it again before', async () => {
+    const { kit, node, runs } = await withAttempts(1);
+    const runId = runs[0]?.runId ?? '';
+    node.invoker.lose(WORKER);
+    node.coordinator.workerGone(WORKER);
+    await kit.pass(400);
+    // It waits in the queue of a node that now stands still; another one takes over and gives it to its worker.
+    let go = (): void => undefined;
+    node.hold = new Promise((resolve) => {
+      go = resolve;
+    });
+    const heir = kit.node();
+    heir.coordinator.workerConnected(OTHER, []);
+    await kit.pass(8_000, 200);
+    kit.take(heir, OTHER);
+    await kit.pass(1_200);
+    expect(kit.stored(runId)?.steps.get('a')).toMatchObject({ status: 'RUNNING', worker: OTHER });
+    node.hold = null;
+    go();
+    await kit.pass(500);
+    kit.kill(heir);
+    await kit.pass(25_000, 200);
+    expect(kit.stored(runId)?.steps.get('a')).toMatchObject({ attempt: 2, lostInARow: 1 });
+  });
+
   it('asks connected workers first, and sends nothing again that they hold', async () => {
     const { kit, node, refs } = await withAttempts(3);
     const heir = kit.node();
