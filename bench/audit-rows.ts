@@ -1,7 +1,7 @@
 /**
- * What the audit row of a start costs: `npx tsx bench/audit-rows.ts [connection string of a server]`. Batches of starts,
- * in turns with and without the deed that stands behind them, through the run store alone: the worst case, as every tick
- * is a start. Makes a database of its own and drops it.
+ * What the audit row of a start costs: `npx tsx bench/audit-rows.ts [connection string of a server]`. Batches of
+ * starts, in turns with and without the deed that stands behind them, through the run store alone: the worst case, as
+ * every tick is a start. Makes a database of its own and drops it.
  */
 import pg from 'pg';
 import { systemClock, systemRandom, uuidV7 } from '../engine/src/kernel/index.js';

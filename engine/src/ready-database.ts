@@ -15,7 +15,7 @@ export interface ReadyDatabaseOptions {
  * Opens the database. Where row-level security cannot be had, the log says what is missing, and tenants are kept apart
  * by the statements alone.
  *
- * Throws database_unavailable, database_version_unsupported, database_settings_unsafe.
+ * Throws database_unavailable, database_version_unsupported, database_settings_unsafe, database_role_unsuitable.
  */
 export async function readyDatabase({ url, allowUnsafe, log }: ReadyDatabaseOptions): Promise<Database> {
   const open = (tenantRole?: null): Database =>

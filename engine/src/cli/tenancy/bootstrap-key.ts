@@ -1,4 +1,4 @@
-/** The first operator key of a new database: made by whoever holds DATABASE_URL and DUCTOR_SECRET, without an engine. */
+/** The first operator key of a new database, made by whoever holds DATABASE_URL and DUCTOR_SECRET; no engine runs. */
 import { readSettings } from '../../config.js';
 import { clusterSecret, DuctorError, systemRandom } from '../../kernel/index.js';
 import { readyDatabase } from '../../ready-database.js';

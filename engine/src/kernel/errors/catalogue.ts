@@ -50,6 +50,13 @@ export const ERROR_CATALOGUE = {
     meaning: 'A condition of an assert step does not hold for the values it met.',
     remedy: 'Mend the values, or the condition.',
   },
+  database_role_unsuitable: {
+    grpc: 'FAILED_PRECONDITION',
+    http: 412,
+    retryable: false,
+    meaning: 'Row-level security shuts out the role that the engine connects as: it would see an empty database.',
+    remedy: 'As a superuser: grant ductor_engine and ductor_api to the role that DATABASE_URL names.',
+  },
   database_settings_unsafe: {
     grpc: 'FAILED_PRECONDITION',
     http: 412,
@@ -202,7 +209,7 @@ export const ERROR_CATALOGUE = {
     http: 412,
     retryable: false,
     meaning: 'The database has a live key that may make tenants; another first one is not made.',
-    remedy: 'Use that key to make others; docs/operations.md says what to do when it is lost.',
+    remedy: 'Use that key to make others; docs/security.md says what to do when it is lost.',
   },
   permission_denied: {
     grpc: 'PERMISSION_DENIED',

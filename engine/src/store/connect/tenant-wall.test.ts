@@ -182,6 +182,11 @@ describe('an engine that is no superuser', () => {
     await db.query(insert, [THEIRS, randomUUID()]);
     expect((await db.query('select 1 from ductor.workflow')).rowCount).toBe(2);
     expect((await db.asTenant(MINE).query('select 1 from ductor.workflow')).rowCount).toBe(1);
+    // Without its membership it would see an empty database: it must hear of that.
+    await test.db.query(`revoke ductor_engine from ${LOGINS.member}`);
+    expect((await db.query('select 1 from ductor.workflow')).rowCount).toBe(0);
+    await expect(checkTenantWall(db)).rejects.toMatchObject({ code: 'database_role_unsuitable' });
+    await test.db.query(`grant ductor_engine to ${LOGINS.member}`);
     await db.close();
   });
 

@@ -38,7 +38,8 @@ const SEND = prepared('send_inbox', send(''));
 const SEND_DEEDS = prepared(
   'send_inbox_deeds',
   send(`, deed as (
-  ${auditInsert(`select gen_random_uuid(), b.tenant_id, d.actor_id, d.actor, d.method, 'run', b.run_id::text, 'ok', d.reason
+  ${auditInsert(`select gen_random_uuid(), b.tenant_id, d.actor_id, d.actor, d.method, 'run', b.run_id::text, 'ok',
+      d.reason
     from box b join unnest($7::int[], $8::uuid[], $9::text[], $10::text[], $11::text[])
       as d (n, actor_id, actor, method, reason) on d.n = b.n`)}
 )`),

@@ -4,7 +4,8 @@ import type { AuditEntry } from '../deed.js';
 /**
  * Adds rows from a query, for rooms whose statements change something and say in the same statement who did it.
  *
- * @param query yields audit_id, tenant_id, actor_id, actor, method, object_kind, object_id, outcome, reason, in this order
+ * @param query yields, in this order, audit_id, tenant_id, actor_id, actor, method, object_kind, object_id, outcome,
+ * reason
  */
 export function auditInsert(query: string): string {
   // The clock is asked once a statement. Nothing sorts by the ids but rows of one microsecond.
