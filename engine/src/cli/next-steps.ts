@@ -34,6 +34,7 @@ export function nextSteps({ address, apiKey, dataDir, readyMs, pid }: DevFacts, 
   Pages: http://${address}/docs   Key for curl and other clients:
 
     export DUCTOR_ADDRESS=${address} DUCTOR_API_KEY=${apiKey}
+    curl -s http://${address}/api/workflows -H "Authorization: Bearer $DUCTOR_API_KEY"
 
   The example app of this project: npm start --workspace bridge-example
   Ctrl-C stops the engine; what it was doing goes on at the next start, also after kill -9.
