@@ -43,10 +43,11 @@ const results = [];
 for (const check of checks) results.push(await runCheck(check));
 
 console.log('\n=== all checks');
-for (const { name, passed, failed, took } of results) {
+for (const { name, passed, failed, took, failures } of results) {
   console.log(
     `${failed === 0 ? 'passed' : 'FAILED'}  ${name.padEnd(24)} ${took.padStart(8)}  ${passed} passed, ${failed} failed`,
   );
+  for (const failure of failures) console.log(`        ${failure}`);
 }
 const passed = results.reduce((sum, each) => sum + each.passed, 0);
 const failed = results.reduce((sum, each) => sum + each.failed, 0);

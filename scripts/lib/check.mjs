@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { countReport, readReport } from './report.mjs';
+import { countReport, failuresOf, readReport } from './report.mjs';
 import { ROOT, toolEnv } from './tool.mjs';
 
 const MINUTE_MS = 60_000;
@@ -50,7 +50,8 @@ function runLimited(command, args, env, limitMs) {
  * @param {Record<string, string>} [check.env] added to ours
  * @param {boolean} [check.isVitest] whether the arguments may be followed by vitest's
  * @param {number} [check.limitMinutes] when it is ended
- * @returns {Promise<{name: string, passed: number, failed: number, took: string}>}
+ * @returns {Promise<{name: string, passed: number, failed: number, took: string, failures: string[]}>} failures: a line
+ *   for each test that failed
  */
 export async function runCheck({ name, command, args, env = {}, isVitest = false, limitMinutes = 10 }) {
   console.log(`\n=== ${name}`);
@@ -60,13 +61,14 @@ export async function runCheck({ name, command, args, env = {}, isVitest = false
     const report = join(folder, 'report.json');
     const asked = isVitest ? ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`] : [];
     const status = await runLimited(command, [...args, ...asked], env, limitMinutes * MINUTE_MS);
-    const counted = isVitest && existsSync(report) ? countReport(readReport(report)) : { passed: 0, failed: 0 };
+    const read = isVitest && existsSync(report) ? readReport(report) : undefined;
+    const counted = read ? countReport(read) : { passed: 0, failed: 0 };
     if (status !== 0 && counted.failed === 0) counted.failed = 1;
     if (status === 0 && !isVitest) counted.passed = 1;
     if (counted.passed + counted.failed === 0) counted.failed = 1;
     const took = seconds(startMs);
     console.log(`=== ${name}: ${counted.failed === 0 ? 'passed' : 'FAILED'} in ${took}`);
-    return { name, took, ...counted };
+    return { name, took, failures: read ? failuresOf(read, ROOT) : [], ...counted };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

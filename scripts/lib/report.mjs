@@ -27,3 +27,19 @@ export function countReport({ testResults = [], success = false }) {
   if (!success && failed === 0) failed = 1;
   return { passed, failed };
 }
+
+/**
+ * One line for each failure of a report: the file below the root, the test's full name, the first line of its message.
+ * The end of a long output is what people see of it, so they stand there again.
+ *
+ * @returns {string[]}
+ */
+export function failuresOf({ testResults = [] }, root) {
+  const firstLine = (text) => (text ?? '').split('\n', 1)[0].slice(0, 300);
+  return testResults.flatMap(({ name, status, message, assertionResults = [] }) => {
+    const file = name.startsWith(`${root}/`) ? name.slice(root.length + 1) : name;
+    const failing = assertionResults.filter((each) => each.status === 'failed');
+    if (status === 'failed' && failing.length === 0) return [`${file}: ${firstLine(message)}`];
+    return failing.map((each) => `${file} > ${each.fullName}: ${firstLine(each.failureMessages?.[0])}`);
+  });
+}

@@ -125,7 +125,7 @@ async function expectSound(): Promise<void> {
 /** Opens a transaction that the victim's next commit of this run has to wait for. */
 async function blockCommit(
   shards: readonly number[],
-): Promise<{ release(): Promise<void>; blocked(): Promise<boolean> }> {
+): Promise<{ release(): Promise<void>; blocked(): Promise<readonly number[]> }> {
   const session = await test.db.connect({ name: 'blocker' });
   await session.query('begin');
   await session.query(
@@ -142,11 +142,11 @@ async function blockCommit(
       await session.close();
     },
     async blocked() {
-      const { rows } = await test.db.query<{ count: number }>(
-        'select count(*)::int as count from pg_stat_activity where $1 = any(pg_blocking_pids(pid))',
+      const { rows } = await test.db.query<{ pid: number }>(
+        'select pid from pg_stat_activity where $1 = any(pg_blocking_pids(pid))',
         [session.backendPid],
       );
-      return (rows[0]?.count ?? 0) > 0;
+      return rows.map(({ pid }) => pid);
     },
   };
 }
@@ -181,10 +181,12 @@ describe('an engine that is stopped', () => {
     const { fenced_commits: fencedBefore } = await victim.metrics();
     const shards = await shardsOf(test.db, victim.address);
     const blocker = await blockCommit(shards);
-    await until("the victim's commit to wait", () => blocker.blocked(), { everyMs: 2 });
+    // Later the other engine's commits may wait for the same row: only the victim's session counts.
+    const waiting = await until("the victim's commit to wait", async () => (await blocker.blocked())[0], { everyMs: 2 });
     const stoppedUs = await databaseNowUs(test.db);
     victim.child.signal('SIGSTOP');
-    if (holdMs === undefined) await until('the statement to time out', async () => !(await blocker.blocked()));
+    const hasTimedOut = async (): Promise<boolean> => !(await blocker.blocked()).includes(waiting);
+    if (holdMs === undefined) await until('the statement to time out', hasTimedOut);
     else await sleep(holdMs);
     await blocker.release();
     const releasedMs = ((await databaseNowUs(test.db)) - stoppedUs) / 1_000;

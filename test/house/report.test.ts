@@ -5,16 +5,18 @@ import { expect, test } from 'vitest';
 
 const MODULE = new URL('../../scripts/lib/report.mjs', import.meta.url).href;
 
-/** Counts a report by the script's own code, in a process of its own: scripts are plain JavaScript. */
-function count(report: unknown): unknown {
-  const code = `import { countReport } from '${MODULE}';
-    console.log(JSON.stringify(countReport(${JSON.stringify(report)})));`;
+/** Asks the script's own code about a report, in a process of its own: scripts are plain JavaScript. */
+function ask(name: 'countReport' | 'failuresOf', report: unknown): unknown {
+  const code = `import { ${name} } from '${MODULE}';
+    console.log(JSON.stringify(${name}(${JSON.stringify(report)}, '/root')));`;
   const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', code], {
     cwd: fileURLToPath(new URL('../..', import.meta.url)),
     encoding: 'utf8',
   });
   return JSON.parse(stdout);
 }
+
+const count = (report: unknown): unknown => ask('countReport', report);
 
 const file = (status: string, ...tests: string[]): unknown => ({
   status,
@@ -43,4 +45,22 @@ test('tests that were left out count as nothing', () => {
     passed: 1,
     failed: 0,
   });
+});
+
+test('each failure has a line of its own for the end of the output', () => {
+  const testResults = [
+    {
+      name: '/root/a.test.ts',
+      status: 'failed',
+      assertionResults: [
+        { status: 'passed', fullName: 'a works', failureMessages: [] },
+        { status: 'failed', fullName: 'a counts', failureMessages: ['Error: 1 is not 2\n    at line 3'] },
+      ],
+    },
+    { name: '/root/b.test.ts', status: 'failed', message: 'no such module\nmore', assertionResults: [] },
+  ];
+  expect(ask('failuresOf', { testResults })).toEqual([
+    'a.test.ts > a counts: Error: 1 is not 2',
+    'b.test.ts: no such module',
+  ]);
 });

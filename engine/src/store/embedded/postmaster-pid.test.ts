@@ -62,7 +62,7 @@ describe('readPostmaster', () => {
   });
 
   it('reads port and status of a live one', async () => {
-    const child = spawn('/bin/sh', ['-c', 'exec -a postgres /bin/sleep 60'], { argv0: 'postgres' });
+    const child = spawn('/bin/sleep', ['60'], { argv0: 'postgres' });
     const pid = child.pid ?? 0;
     write(`${pid}\n${folder}\n1\n5433\n${folder}\n\n 1 1\nready   \n`);
     expect(readPostmaster(folder)).toEqual({ state: 'alive', pid, port: 5433, status: 'ready' });
