@@ -62,7 +62,7 @@ const principal = {
 const services = new ServiceBuilder({
   tenancy: {
     authenticate: () => principal,
-    trail: { note: () => undefined, flush: () => Promise.resolve(), dropped: () => 0 },
+    trail: { note: () => undefined, flush: () => Promise.resolve() },
   },
   clock,
   report: (caught) => DuctorError.from(caught),

@@ -8,7 +8,7 @@
  * 2. At most MAX_WAITING rows wait. More are dropped and counted: a flood of refused calls must not fill the memory.
  * 3. Rows whose insert failed are tried again, in order.
  */
-import { sleep, type Clock, type Timer } from '../../kernel/index.js';
+import { DuctorError, sleep, type Clock, type Timer } from '../../kernel/index.js';
 import type { Queryable } from '../../store/index.js';
 import type { AuditEntry } from './deed.js';
 import { insertAudit } from './sql/insert-audit.js';
@@ -19,15 +19,13 @@ export interface AuditTrail {
   note(entry: AuditEntry): void;
   /** Writes what waits; resolves when all of it is in, or cannot be for now. */
   flush(): Promise<void>;
-  /** Rows that were dropped so far. */
-  dropped(): number;
 }
 
 /** Parts of a trail. */
 export interface AuditTrailOptions {
   readonly db: Queryable;
   readonly clock: Clock;
-  /** Told when an insert failed. */
+  /** Told when an insert failed, and when rows were dropped. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -62,6 +60,8 @@ export function auditTrail({ db, clock, onError }: AuditTrailOptions): AuditTrai
       }
       waiting = waiting.slice(batch.length);
     }
+    if (dropped > 0) onError(new DuctorError('limit_exceeded', `${dropped} audit rows were dropped`));
+    dropped = 0;
     return true;
   };
   const turn = async (): Promise<void> => {
@@ -97,6 +97,5 @@ export function auditTrail({ db, clock, onError }: AuditTrailOptions): AuditTrai
       if (writing === null) await writeAll();
       else await Promise.race([writing, sleep(clock, RETRY_MS / 2)]);
     },
-    dropped: () => dropped,
   };
 }

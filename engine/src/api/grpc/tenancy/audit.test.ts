@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AuditServiceService, ListAuditEventsRequest, type AuditEvent } from '../../../gen/ductor/v1/audit.js';
+import { RunServiceService, TriggerRunRequest } from '../../../gen/ductor/v1/run.js';
 import { CreateApiKeyRequest, TenancyServiceService } from '../../../gen/ductor/v1/tenancy.js';
+import { StepType } from '../../../gen/ductor/v1/workflow.js';
 import { testDatabase } from '../../../store/testing/index.js';
 import { auditedMethod, SCOPES, type Scope } from '../../../tenancy/index.js';
 import { MATRIX_METHODS } from '../../testing/matrix/methods.js';
@@ -8,6 +10,7 @@ import { GRPC_DOOR } from '../../testing/matrix/doors.js';
 import { matrixWorld, type MatrixWorld } from '../../testing/matrix/world.js';
 import type { Ids } from '../../testing/matrix/requests.js';
 import { call, testClient, wireErrorOf, type TestClient } from '../testing/test-client.js';
+import { testWorker } from '../testing/test-worker.js';
 import { startTestNode, type TestNode } from '../testing/test-node.js';
 
 const database = testDatabase();
@@ -84,6 +87,25 @@ describe('the audit trail', () => {
       }
     },
   );
+
+  it('tells a repetition from a start, and what a worker registered from both', async () => {
+    const client = await fresh('repeats');
+    const worker = testWorker(client, {
+      workerId: '00000000-0000-4000-8000-000000000003',
+      slots: 1,
+      workflows: [{ definition: { familySlug: 'repeated', steps: [{ ref: 'a', type: StepType.STEP_TYPE_CALLBACK }] } }],
+    });
+    await worker.next((message) => message.welcome);
+    const request = TriggerRunRequest.fromPartial({ familySlug: 'repeated', idempotencyKey: 'one' });
+    const first = await call(client, RunServiceService.triggerRun, request);
+    await call(client, RunServiceService.triggerRun, request);
+    expect(await trail({}, client)).toMatchObject([
+      { method: '/ductor.v1.RunService/TriggerRun', objectId: first.data?.id, outcome: 'existing' },
+      { method: '/ductor.v1.RunService/TriggerRun', objectId: first.data?.id, outcome: 'ok' },
+      { method: '/ductor.v1.BridgeService/Work', objectKind: 'workflow', outcome: 'ok' },
+    ]);
+    worker.stream.end();
+  });
 
   it('says why, where the caller does', async () => {
     const client = await fresh('reasons');
