@@ -80,6 +80,7 @@ async function measure(options: BenchOptions): Promise<void> {
   const startedAt = new Date().toISOString().replaceAll(':', '-').slice(0, 19);
   mkdirSync(parent, { recursive: true });
   const folder = mkdtempSync(join(parent, 'bench-'));
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
   mkdirSync(RESULTS, { recursive: true });
   const server = await openServer(process.env['DATABASE_URL'], folder);
   try {
@@ -102,9 +103,11 @@ async function measure(options: BenchOptions): Promise<void> {
     if (results.repetitions.some(({ failure }) => failure !== undefined)) process.exitCode = 1;
   } finally {
     await server.close();
-    rmSync(folder, { recursive: true, force: true });
   }
 }
+
+// So that what stands in exit handlers is done: every process that was started is ended.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
 try {
   const options = readOptions(process.argv.slice(2));
