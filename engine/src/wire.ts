@@ -7,7 +7,6 @@ import { createDoors } from './api/index.js';
 import { Bridge, taskTokens } from './bridge/index.js';
 import { postgresBus } from './bus/index.js';
 import type { Settings } from './config.js';
-import { coordinatorHooks } from './coordinator-hooks.js';
 import { createCelCompiler } from './expressions/index.js';
 import {
   type Clock,
@@ -20,6 +19,7 @@ import {
   uuidV7,
 } from './kernel/index.js';
 import { learnTime, observedCluster } from './observed-cluster.js';
+import { observers } from './observers.js';
 import { readyDatabase } from './ready-database.js';
 import type { Database } from './store/index.js';
 import { type Log, type Metrics, createMetrics, registerBridgeMetrics } from './telemetry/index.js';
@@ -90,7 +90,8 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
   const tenancy = createTenancy({ db, clock, random, secret, onError });
   const registry = createWorkflowRegistry({ db, cel: createCelCompiler(), newId });
   const register: typeof registry.register = (...definition) => registry.register(...definition);
-  const bridge = new Bridge({ nodeId, clock, tokens: taskTokens(secret, random), register });
+  const { tracing, hooks, watching } = observers(metrics, log, clock);
+  const bridge = new Bridge({ nodeId, clock, tokens: taskTokens(secret, random), register, ...watching });
   registerBridgeMetrics(metrics.registry, () => bridge.stats());
   const bus = postgresBus({
     connect: () => db.connect({ name: 'bus' }),
@@ -105,12 +106,11 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
     ...{ clock, random, runs, bus, invoker: bridge, plans: registry.planSource },
     inbox: postgresInboxStore(db),
     cluster: observedCluster(cluster, clock),
-    options: { leaseMs: settings.DUCTOR_LEASE_MS },
-    hooks: coordinatorHooks(metrics, log),
+    ...{ options: { leaseMs: settings.DUCTOR_LEASE_MS }, hooks },
   });
   const doors = createDoors({
     ...{ tenancy, catalog: registry, plans: registry.planSource, coordinator, bridge, bus, clock, random, log },
-    reader: postgresRunReader(db, isSnapshotReadable),
+    ...{ reader: postgresRunReader(db, isSnapshotReadable), tracing },
     metrics: metrics.registry,
     metricsAccess: settings.DUCTOR_METRICS,
     callsPerKey: settings.DUCTOR_CALLS_PER_KEY,

@@ -10,6 +10,7 @@ export {
 export type { RunControls } from './client/run-controls.js';
 export type { FailureView, RunExplanationView, RunStateName, RunView, StepView } from './client/run-view.js';
 export type { ConnectionOptions } from './connection/connection.js';
+export type { OpenTelemetryApi, TelemetrySpan } from './connection/open-telemetry.js';
 export { DuctorError, NonRetryableError, type Problem, RetryAfterError, RunFailedError } from './errors.js';
 export { type LogLevel, type LogSink, consoleSink } from './worker/log.js';
 export { type Worker, type WorkerOptions, createWorker } from './worker/worker.js';

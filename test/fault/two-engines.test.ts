@@ -182,7 +182,9 @@ describe('an engine that is stopped', () => {
     const shards = await shardsOf(test.db, victim.address);
     const blocker = await blockCommit(shards);
     // Later the other engine's commits may wait for the same row: only the victim's session counts.
-    const waiting = await until("the victim's commit to wait", async () => (await blocker.blocked())[0], { everyMs: 2 });
+    const waiting = await until("the victim's commit to wait", async () => (await blocker.blocked())[0], {
+      everyMs: 2,
+    });
     const stoppedUs = await databaseNowUs(test.db);
     victim.child.signal('SIGSTOP');
     const hasTimedOut = async (): Promise<boolean> => !(await blocker.blocked()).includes(waiting);

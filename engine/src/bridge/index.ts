@@ -1,5 +1,5 @@
 /** The bridge: workers' streams, the fair queue before them, the tokens of attempts. */
-export { Bridge, type BridgeOptions, type BridgeStats, type OpenedStream } from './bridge.js';
+export { Bridge, type BridgeOptions, type BridgeStats, type DispatchWatch, type OpenedStream } from './bridge.js';
 export type { BridgeCoordinator, RegisterDefinition, Registered } from './ports.js';
 export { QUEUE_LIMITS, type QueueLimits } from './queue/fair-queue.js';
 export type { WorkStream, WorkStreamEvents } from './session/work-stream.js';

@@ -142,7 +142,7 @@ describe('ductor workflow diff and promote', () => {
 
 describe('ductor run', () => {
   it('starts a run and waits for its end', async () => {
-    await done('workflow', 'publish', file('slow.json', short('400ms', 'slow')));
+    await done('workflow', 'publish', file('slow.json', short('1s', 'slow')));
     const { code, out, err } = await ductor(['run', 'trigger', 'slow', '--input', '{"n": 1}', '--wait']);
     expect(code).toBe(0);
     expect(err).toMatch(/^started [0-9a-f-]{36}\n$/);

@@ -18,9 +18,11 @@ import {
   channelTarget,
   resolveConnection,
 } from '../connection/connection.js';
+import { type Tracer, tracerOf } from '../connection/open-telemetry.js';
 import { fromPayload, toPayload } from '../connection/payload.js';
 import { type System, machine } from '../connection/system.js';
 import { DuctorError, RunFailedError } from '../errors.js';
+import { SDK_VERSION } from '../version.js';
 import type { Workflow } from '../workflow/define-workflow.js';
 import { callError } from './call-error.js';
 import { ResultStream } from './result-stream.js';
@@ -109,6 +111,7 @@ export class DuctorClient {
   readonly #runs: RunServiceClient;
   readonly #triggers: TriggerBatcher;
   readonly #results: ResultStream;
+  readonly #tracer: Tracer;
 
   /** Throws DuctorError invalid_argument for an address or key that cannot work. Connects on first use. */
   constructor(options: ConnectionOptions & { readonly system?: System } = {}) {
@@ -126,6 +129,7 @@ export class DuctorClient {
       (callback) => this.#system.nextTurn(callback),
     );
     this.#results = new ResultStream(this.#runs, this.#connection, this.#system);
+    this.#tracer = tracerOf(options.openTelemetry, SDK_VERSION);
   }
 
   /**
@@ -148,7 +152,11 @@ export class DuctorClient {
       version: options.version ?? 0,
       attributes: { ...options.attributes },
     });
-    const outcome = await this.#triggers.trigger(item);
+    const outcome = await this.#tracer.trigger(slug, async (traceparent, started) => {
+      const given = await this.#triggers.trigger({ ...item, traceparent });
+      started(given.runId);
+      return given;
+    });
     return this.#handle(outcome.runId, outcome.version, outcome.existing);
   }
 

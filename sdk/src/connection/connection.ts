@@ -1,6 +1,7 @@
 /** Where the engine is and how calls to it are made: address, key, channel settings. */
 import { type ChannelCredentials, type ClientOptions, credentials, Metadata } from '@grpc/grpc-js';
 import { DuctorError } from '../errors.js';
+import type { OpenTelemetryApi } from './open-telemetry.js';
 
 /** How to reach the engine. */
 export interface ConnectionOptions {
@@ -12,6 +13,11 @@ export interface ConnectionOptions {
   readonly engine?: string | readonly string[];
   /** API key. Default: DUCTOR_API_KEY. */
   readonly apiKey?: string;
+  /**
+   * The app's OpenTelemetry, `import * as openTelemetry from '@opentelemetry/api'`: triggers and step bodies become
+   * spans, linked over the engine. Default: none.
+   */
+  readonly openTelemetry?: OpenTelemetryApi;
 }
 
 /** A resolved connection. */

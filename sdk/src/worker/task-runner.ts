@@ -7,6 +7,7 @@
  *   T2 the outcome of every started body is handed on exactly once.
  */
 import type { Task } from '../gen/ductor/v1/bridge.js';
+import type { Tracer } from '../connection/open-telemetry.js';
 import { fromPayload } from '../connection/payload.js';
 import type { System } from '../connection/system.js';
 import { NonRetryableError } from '../errors.js';
@@ -26,6 +27,7 @@ export interface RunnerDeps {
   readonly bodyOf: (workflow: string, handler: string) => StepBody<never, unknown> | undefined;
   /** Takes a sign of life. */
   readonly heartbeat: (task: Task, progress: unknown) => void;
+  readonly tracer: Tracer;
 }
 
 interface Running {
@@ -93,7 +95,8 @@ export class TaskRunner {
       if (body === undefined)
         throw new NonRetryableError(`this worker has no handler ${task.handler} of ${task.familySlug}`);
       // The engine checked the input against the step's definition; its type is what the definition says.
-      const value = await body(fromPayload(task.input) as never, this.#context(entry));
+      const input = fromPayload(task.input) as never;
+      const value = await this.#deps.tracer.attempt(task, () => body(input, this.#context(entry)));
       return outcomeOfValue(value, task.path);
     } catch (error) {
       return outcomeOfError(error, entry.reason);

@@ -12,8 +12,10 @@ import type { Task, TaskAbort, TaskHeartbeat, TaskHold } from '../gen/ductor/v1/
 import type { WorkerHello, WorkerWelcome } from '../gen/ductor/v1/bridge.js';
 import { AckState, WorkRequest, type WorkResponse } from '../gen/ductor/v1/bridge.js';
 import { type Connection, type ConnectionOptions, resolveConnection } from '../connection/connection.js';
+import { tracerOf } from '../connection/open-telemetry.js';
 import { type System, type SystemTimer, machine } from '../connection/system.js';
 import { DuctorError } from '../errors.js';
+import { SDK_VERSION } from '../version.js';
 import type { StepBody } from '../workflow/step-context.js';
 import type { AnyWorkflow } from '../workflow/define-workflow.js';
 import type { Outcome } from './attempt-outcome.js';
@@ -25,7 +27,6 @@ import { NodeStream } from './node-stream.js';
 import { ResultOutbox, attemptKey } from './result-outbox.js';
 import { TaskRunner } from './task-runner.js';
 
-const SDK_VERSION = '0.1.0';
 const UNACKNOWLEDGED_PER_SLOT = 4;
 /** An acknowledgement takes milliseconds; one that is so late is not waited for when another node can be asked. */
 const LATE_MS = 2_000;
@@ -114,6 +115,7 @@ class WorkerProcess implements Worker {
       log: this.#log,
       bodyOf: (workflow, handler) => bodies.get(workflow)?.get(handler),
       heartbeat: (task, progress) => this.#heartbeats.beat(task, progress),
+      tracer: tracerOf(options.openTelemetry, SDK_VERSION),
     });
   }
 

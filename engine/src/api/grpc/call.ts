@@ -1,8 +1,14 @@
 /** Who calls what: what handlers are given beside the request. Handlers know nothing of the transport. */
 import type { Principal } from '../../tenancy/index.js';
 
+/** What a call brings beside its request. */
+export interface CallFacts {
+  /** W3C trace context of the caller; undefined when there is none, or none that can be read. */
+  readonly traceparent: string | undefined;
+}
+
 /** A call that is answered once. */
-export type Unary<Request, Response> = (request: Request, principal: Principal) => Promise<Response>;
+export type Unary<Request, Response> = (request: Request, principal: Principal, facts: CallFacts) => Promise<Response>;
 
 /** How a handler answers on a stream. */
 export interface Answers<Response> {

@@ -20,7 +20,7 @@ import { TenancyServiceService } from '../../gen/ductor/v1/tenancy.js';
 import { WorkflowServiceService } from '../../gen/ductor/v1/workflow.js';
 import { FILE_DESCRIPTOR_SET_BASE64 } from '../../gen/descriptors.js';
 import type { Bridge } from '../../bridge/index.js';
-import type { Log } from '../../telemetry/index.js';
+import type { Log, Tracing } from '../../telemetry/index.js';
 import { PUBLIC, permissionOf, type Tenancy } from '../../tenancy/index.js';
 import { work } from './bridge-service.js';
 import { reporter, type Report } from './errors/report.js';
@@ -56,6 +56,8 @@ export interface GrpcServerOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  /** Default: nobody traces. */
+  readonly tracing?: Tracing | null;
   /** Calls a second that one key may make at this node; twice as many at once. Default: 5,000. */
   readonly callsPerKey?: number;
 }
@@ -98,7 +100,16 @@ function buildServices(options: GrpcServerOptions, feed: RunFeed, guard: GuardOp
   const load = runLoader(reader, clock);
   const reads = { load, reader, plans };
   const control = { load, plans, coordinator };
-  const triggers = { coordinator, catalog, plans, load, starts, report, trail: tenancy.trail };
+  const triggers = {
+    coordinator,
+    catalog,
+    plans,
+    load,
+    starts,
+    report,
+    trail: tenancy.trail,
+    tracing: options.tracing ?? null,
+  };
   const W = WorkflowServiceService;
   const R = RunServiceService;
   const T = TenancyServiceService;

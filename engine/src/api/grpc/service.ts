@@ -10,7 +10,8 @@ import type {
   sendUnaryData,
 } from '@grpc/grpc-js';
 import { DuctorError } from '../../kernel/index.js';
-import type { Answers, AnswerEvents, BidiStream, ServerStream, StreamEvents, Unary } from './call.js';
+import { normalTraceparent } from '../../telemetry/index.js';
+import type { Answers, AnswerEvents, CallFacts, BidiStream, ServerStream, StreamEvents, Unary } from './call.js';
 import { MethodGuard, type CallMetadata, type GuardOptions } from './guard.js';
 import type { GuardedMethod } from './guarded-method.js';
 import { MAX_MESSAGE_BYTES, messageTooLarge } from './message-size.js';
@@ -171,6 +172,11 @@ function serveStream<Request, Response>(
   call.on('drain', () => events.drained());
 }
 
+function factsOf(metadata: CallMetadata): CallFacts {
+  const [traceparent] = metadata.get('traceparent');
+  return { traceparent: normalTraceparent(traceparent?.toString()) };
+}
+
 async function answerOnce<Request, Response>(
   { guard, handler }: Served<Unary<Request, Response>>,
   metadata: CallMetadata,
@@ -182,7 +188,7 @@ async function answerOnce<Request, Response>(
   try {
     const given = request();
     asked = given instanceof Promise ? await given : given;
-    return await handler(asked, principal);
+    return await handler(asked, principal, factsOf(metadata));
   } catch (error) {
     guard.noteFailure(principal, asked, error);
     throw error;

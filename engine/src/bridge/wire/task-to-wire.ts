@@ -21,5 +21,6 @@ export function taskToWire(task: Task, token: Buffer): WireTask {
     timeoutMs: task.timeoutMs,
     lastProgress: task.lastProgress === null ? undefined : payloadOf(task.lastProgress),
     heartbeatTimeoutMs: task.heartbeatTimeoutMs ?? 0,
+    traceparent: task.traceparent ?? '',
   };
 }

@@ -13,6 +13,8 @@ export interface StartRequest {
   readonly input: Value;
   readonly attributes: Readonly<Record<string, string>>;
   readonly startKey: StartKey | null;
+  /** W3C trace context of the trigger; absent: none. */
+  readonly traceparent?: string;
   /** Whose deed it is: stands in the audit trail with the commit. Default: nobody's. */
   readonly by?: Deed | null;
 }

@@ -19,6 +19,15 @@ export interface BatchFacts {
   readonly outcome: CommitOutcome['kind'];
   /** Runs left waiting for the next batch. */
   readonly waiting: number;
+  /** Who is in it; made when asked for. */
+  readonly members: () => readonly BatchMember[];
+}
+
+/** A run of a batch. */
+export interface BatchMember {
+  readonly runId: string;
+  /** W3C trace context of its trigger. */
+  readonly traceparent: string | undefined;
 }
 
 /** All callbacks. None may throw or call back into the coordinator. */

@@ -224,13 +224,14 @@ export class Incarnation {
       start.reject(new DuctorError('node_starting', 'this node owns no shards any more', { retryAfterMs: 200 }));
       return;
     }
-    const { tenantId, input, attributes } = start.request;
+    const { tenantId, input, attributes, traceparent } = start.request;
+    const traced = traceparent === undefined ? {} : { traceparent };
     const cell = coldCell({ tenantId, runId: uuidV7(world.clock.nowUs(), world.random, shard) });
     cell.phase = 'ready';
     cell.state = emptyRun(cell);
     cell.plan = start.plan;
     cell.start = start;
-    cell.inputs = [{ input: { kind: 'start', input, attributes }, inboxId: null, settled: null }];
+    cell.inputs = [{ input: { kind: 'start', input, attributes, ...traced }, inboxId: null, settled: null }];
     world.cache.add(cell);
     this.#lane.add(cell);
   }

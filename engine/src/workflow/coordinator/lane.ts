@@ -12,6 +12,7 @@ import { DuctorError, uuidV7 } from '../../kernel/index.js';
 import { untilDone } from './backoff.js';
 import { commitBatch, type CommitEnvironment, type Verdict } from './commit-batch.js';
 import { noEffects, perform, type Effects } from './effects.js';
+import type { BatchMember } from './hooks.js';
 import { Fifo } from './fifo.js';
 import type { RunCell } from './run-cell.js';
 import { conflicted, goOn, putBack, setAside, undo, written } from './settle-tick.js';
@@ -29,6 +30,10 @@ import type { World } from './world.js';
 
 /** A run that can be neither advanced nor parked is tried again after this. */
 const STUCK_WAIT_MS = 30_000;
+
+function memberOf({ cell, next }: Tick): BatchMember {
+  return { runId: cell.runId, traceparent: (next ?? cell.state)?.traceparent };
+}
 
 /** The lane of one incarnation. */
 export class Lane {
@@ -56,7 +61,8 @@ export class Lane {
       committed: (ticks, commitMs, { kind }) => {
         const bytes = ticks.reduce((sum, tick) => sum + tick.bytes, 0);
         const times = { computeMs: this.#computeMs, commitMs, latencyMs: clock.monotonicMs() - this.#oldestMs };
-        hooks.batch({ runs: ticks.length, bytes, ...times, outcome: kind, waiting: this.#dirty.size });
+        const members = (): readonly BatchMember[] => ticks.map(memberOf);
+        hooks.batch({ runs: ticks.length, bytes, ...times, outcome: kind, waiting: this.#dirty.size, members });
         this.#computeMs = 0;
       },
     };

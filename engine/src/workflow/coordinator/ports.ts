@@ -208,6 +208,8 @@ export interface Task extends AttemptRef {
   readonly heartbeatTimeoutMs: number | null;
   /** What an earlier attempt reported last of its progress. */
   readonly lastProgress: Value | null;
+  /** W3C trace context of the run's trigger; absent: none. */
+  readonly traceparent?: string;
 }
 
 /** An attempt to stop. */

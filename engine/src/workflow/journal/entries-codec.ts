@@ -71,7 +71,8 @@ function storedRunEntry(entry: RunEntry): Stored {
     case 'run_started': {
       const { familySlug, version, attributes } = entry;
       const deadlineUs = BigInt(entry.deadlineUs ?? 0);
-      const value = { familySlug, version, input: toStoredValue(entry.input), attributes, deadlineUs };
+      const traceparent = entry.traceparent ?? '';
+      const value = { familySlug, version, input: toStoredValue(entry.input), attributes, deadlineUs, traceparent };
       return { $case: 'runStarted', value };
     }
     case 'cancel_requested': {
@@ -169,7 +170,7 @@ function stepEntryOf(stored: StoredStep): Entry {
 function runEntryOf(stored: Exclude<Stored, StoredStep>): Entry {
   switch (stored.$case) {
     case 'runStarted': {
-      const { familySlug, version, attributes } = stored.value;
+      const { familySlug, version, attributes, traceparent } = stored.value;
       const input = requiredValue(stored.value.input);
       return {
         kind: 'run_started',
@@ -178,6 +179,7 @@ function runEntryOf(stored: Exclude<Stored, StoredStep>): Entry {
         input,
         attributes,
         deadlineUs: orNull(stored.value.deadlineUs),
+        ...(traceparent === '' ? {} : { traceparent }),
       };
     }
     case 'cancelRequested': {

@@ -95,6 +95,7 @@ export function encodeSnapshot(state: RunState): Uint8Array {
     ending: state.ending ?? '',
     paused: paused === null ? undefined : { ...paused },
     heldSinceUs: BigInt(state.heldSinceUs ?? 0),
+    traceparent: state.traceparent ?? '',
   }).finish();
 }
 
@@ -157,6 +158,7 @@ function stateOf(key: SnapshotKey, stored: Snapshot): RunState | null {
     heldSinceUs: orNull(stored.heldSinceUs),
     ending: endingOf(stored.ending),
     deadlineUs: orNull(stored.deadlineUs),
+    ...(stored.traceparent === '' ? {} : { traceparent: stored.traceparent }),
     steps: stepTable(steps),
   };
 }

@@ -34,8 +34,9 @@ function applyStart(tick: Tick, input: RunInput & { readonly kind: 'start' }): D
   if (tick.draft.started) return 'ignored';
   const { familySlug, version, timeoutMs } = tick.plan;
   const deadlineUs = timeoutMs === null ? null : storableUs(tick.nowUs + timeoutMs * 1000);
-  const { attributes } = input;
-  emit(tick, { kind: 'run_started', familySlug, version, input: input.input, attributes, deadlineUs });
+  const { attributes, traceparent } = input;
+  const traced = traceparent === undefined ? {} : { traceparent };
+  emit(tick, { kind: 'run_started', familySlug, version, input: input.input, attributes, deadlineUs, ...traced });
   tick.rootsDue = true;
   return 'applied';
 }

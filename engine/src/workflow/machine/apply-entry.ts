@@ -97,6 +97,7 @@ function applyRunEntry(draft: Draft, entry: RunEntry): void {
       draft.input = entry.input;
       draft.attributes = entry.attributes;
       draft.deadlineUs = entry.deadlineUs;
+      draft.traceparent = entry.traceparent;
       return;
     case 'cancel_requested':
       // A cancel ends parking and pause: it is how a dead letter is closed.

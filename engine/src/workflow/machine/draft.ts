@@ -26,6 +26,7 @@ export interface Draft {
   heldSinceUs: number | null;
   ending: RunState['ending'];
   deadlineUs: number | null;
+  traceparent: string | undefined;
   /** run_terminated stands in this row: the row closes the run. */
   terminated: boolean;
   readonly steps: StepEdit;
@@ -79,6 +80,7 @@ export function openDraft(before: RunState, atUs: number): Draft {
     heldSinceUs: before.heldSinceUs,
     ending: before.ending,
     deadlineUs: before.deadlineUs,
+    traceparent: before.traceparent,
     terminated: false,
     steps: editSteps(before.steps),
   };
@@ -106,7 +108,8 @@ function statusOf(draft: Draft): RunStatus {
 
 /** The state after row `seq`; the draft must not be used any more. */
 export function finishDraft(draft: Draft, seq: number): RunState {
-  return {
+  const { traceparent } = draft;
+  const state: RunState = {
     tenantId: draft.before.tenantId,
     runId: draft.before.runId,
     familySlug: draft.familySlug,
@@ -128,4 +131,5 @@ export function finishDraft(draft: Draft, seq: number): RunState {
     deadlineUs: draft.deadlineUs,
     steps: draft.steps.done(),
   };
+  return traceparent === undefined ? state : { ...state, traceparent };
 }

@@ -14,6 +14,8 @@ export type Entry =
       readonly input: Value;
       readonly attributes: Readonly<Record<string, string>>;
       readonly deadlineUs: number | null;
+      /** W3C trace context of the trigger; absent: none. */
+      readonly traceparent?: string;
     }
   | {
       readonly kind: 'step_scheduled';

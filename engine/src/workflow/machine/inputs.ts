@@ -24,6 +24,8 @@ export type RunInput =
       readonly kind: 'start';
       readonly input: Value;
       readonly attributes: Readonly<Record<string, string>>;
+      /** W3C trace context of the trigger; absent: none. */
+      readonly traceparent?: string;
     }
   | { readonly kind: 'result'; readonly path: string; readonly attempt: number; readonly outcome: AttemptOutcome }
   /** The attempt has been on this worker since startedAtUs. */

@@ -62,6 +62,7 @@ export function taskOf(plan: Plan, state: RunState, path: string): Task | undefi
     timeoutMs: planned.timeoutMs,
     heartbeatTimeoutMs: planned.heartbeatTimeoutMs,
     lastProgress: step.progress,
+    ...(state.traceparent === undefined ? {} : { traceparent: state.traceparent }),
   };
 }
 

@@ -125,5 +125,7 @@ export interface RunState {
   readonly ending: 'COMPLETED' | 'TIMED_OUT' | null;
   /** When the run must have ended, microseconds since 1970. */
   readonly deadlineUs: number | null;
+  /** W3C trace context of the trigger, for spans of its steps; absent: none. Decides nothing. */
+  readonly traceparent?: string;
   readonly steps: StepTable;
 }

@@ -93,8 +93,8 @@ function checkFields(request: TriggerRunRequest): void {
 }
 
 /**
- * Checks a trigger and starts its run, as the deed of a caller. Resolves after the commit. The coordinator checks the
- * input by the schema.
+ * Checks a trigger and starts its run, as the deed of a caller and in a trace. Resolves after the commit. The
+ * coordinator checks the input by the schema.
  *
  * Throws invalid_argument, value_too_large, not_found, workflow_not_published, idempotency_conflict, node_starting,
  * database_unavailable.
@@ -104,6 +104,7 @@ export async function startRun(
   tenantId: string,
   request: TriggerRunRequest,
   by: Deed,
+  traceparent: string | undefined,
 ): Promise<StartOutcome> {
   checkFields(request);
   const { familySlug, idempotencyKey } = request;
@@ -116,6 +117,7 @@ export async function startRun(
     input: input.value,
     attributes: { ...request.attributes },
     by,
+    ...(traceparent === undefined ? {} : { traceparent }),
     startKey: idempotencyKey === '' ? null : { key: idempotencyKey, fingerprint: fingerprintOf(input) },
   });
 }

@@ -7,6 +7,7 @@ import {
   type TriggerRunsRequest,
   type TriggerRunsResponse,
 } from '../../../gen/ductor/v1/run.js';
+import { normalTraceparent, type Tracing } from '../../../telemetry/index.js';
 import { deedOf, type AuditTrail, type Deed } from '../../../tenancy/index.js';
 import type { Unary } from '../call.js';
 import { FieldChecks } from '../checks/field-checks.js';
@@ -22,18 +23,50 @@ export interface Triggers extends Starter, Pick<RunReads, 'load' | 'plans'> {
   readonly starts: RecentStarts;
   readonly report: Report;
   readonly trail: AuditTrail;
+  /** null: nobody traces. */
+  readonly tracing: Tracing | null;
 }
 
 const MAX_ITEMS = 1_000;
 const { triggerRun: ONE, triggerRuns: MANY } = RunServiceService;
 
+/** What a start belongs to: who did it, and the trace of the call. */
+interface Cause {
+  readonly deed: Deed;
+  readonly traceparent: string | undefined;
+}
+
+/** Starts the run inside a span of its own, where somebody traces; the run's trace goes on from there. */
+async function tracedStart(
+  triggers: Triggers,
+  tenantId: string,
+  request: TriggerRunRequest,
+  { deed, traceparent }: Cause,
+): Promise<StartOutcome> {
+  const parent = normalTraceparent(request.traceparent) ?? traceparent;
+  const { tracing } = triggers;
+  if (tracing === null) return startRun(triggers, tenantId, request, deed, parent);
+  const attributes = { 'ductor.tenant_id': tenantId, 'ductor.workflow': request.familySlug };
+  const span = tracing.begin('ductor.trigger', { parent, kind: 'server', attributes });
+  try {
+    const outcome = await startRun(triggers, tenantId, request, deed, span.traceparent);
+    span.note({ 'ductor.run_id': outcome.runId, 'ductor.existing': outcome.existing });
+    span.end();
+    return outcome;
+  } catch (error) {
+    span.end(error);
+    throw error;
+  }
+}
+
 async function start(
   triggers: Triggers,
   tenantId: string,
   request: TriggerRunRequest,
-  deed: Deed,
+  cause: Cause,
 ): Promise<StartOutcome> {
-  const outcome = await startRun(triggers, tenantId, request, deed);
+  const outcome = await tracedStart(triggers, tenantId, request, cause);
+  const { deed } = cause;
   const { runId, existing } = outcome;
   // An earlier run may have ended long ago: whoever waits for it must look.
   if (!existing) triggers.starts.add({ tenantId, runId });
@@ -43,9 +76,9 @@ async function start(
 
 /** TriggerRun: answers the run as it is right after its start. */
 export function triggerRun(triggers: Triggers): Unary<TriggerRunRequest, TriggerRunResponse> {
-  return async (request, principal) => {
+  return async (request, principal, { traceparent }) => {
     const { tenantId } = principal;
-    const { runId } = await start(triggers, tenantId, request, deedOf(principal, ONE.path));
+    const { runId } = await start(triggers, tenantId, request, { deed: deedOf(principal, ONE.path), traceparent });
     return { data: await showRun(triggers, { tenantId, runId }) };
   };
 }
@@ -54,10 +87,11 @@ async function outcomeOf(
   triggers: Triggers,
   tenantId: string,
   item: TriggerRunRequest,
-  deed: Deed,
+  cause: Cause,
 ): Promise<TriggerOutcome> {
+  const { deed } = cause;
   try {
-    const { runId, version, existing } = await start(triggers, tenantId, item, deed);
+    const { runId, version, existing } = await start(triggers, tenantId, item, cause);
     return { runId, version, existing, error: undefined, problems: [] };
   } catch (caught) {
     const error = triggers.report(caught, MANY.path);
@@ -70,11 +104,11 @@ async function outcomeOf(
 
 /** TriggerRuns: each item on its own; all that are fine share the coordinator's next commits. */
 export function triggerRuns(triggers: Triggers): Unary<TriggerRunsRequest, TriggerRunsResponse> {
-  return async ({ items }, principal) => {
+  return async ({ items }, principal, { traceparent }) => {
     const checks = new FieldChecks();
     checks.count('items', items.length, 1, MAX_ITEMS);
     checks.done();
-    const deed = deedOf(principal, MANY.path);
-    return { data: await Promise.all(items.map((item) => outcomeOf(triggers, principal.tenantId, item, deed))) };
+    const cause = { deed: deedOf(principal, MANY.path), traceparent };
+    return { data: await Promise.all(items.map((item) => outcomeOf(triggers, principal.tenantId, item, cause))) };
   };
 }

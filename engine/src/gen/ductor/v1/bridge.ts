@@ -192,6 +192,8 @@ export interface Task {
     | undefined;
   /** Longest time between two heartbeats, in ms; 0: none are asked for. */
   heartbeatTimeoutMs: number;
+  /** W3C trace context of the run's trigger, so that the attempt's spans link to it; empty: none was given. */
+  traceparent: string;
 }
 
 export interface ResultAck {
@@ -1506,6 +1508,7 @@ function createBaseTask(): Task {
     timeoutMs: 0,
     lastProgress: undefined,
     heartbeatTimeoutMs: 0,
+    traceparent: "",
   };
 }
 
@@ -1546,6 +1549,9 @@ export const Task: MessageFns<Task> = {
     }
     if (message.heartbeatTimeoutMs !== 0) {
       writer.uint32(96).uint32(message.heartbeatTimeoutMs);
+    }
+    if (message.traceparent !== "") {
+      writer.uint32(106).string(message.traceparent);
     }
     return writer;
   },
@@ -1659,6 +1665,14 @@ export const Task: MessageFns<Task> = {
             message.heartbeatTimeoutMs = reader.uint32();
             continue;
           }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.traceparent = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1692,6 +1706,7 @@ export const Task: MessageFns<Task> = {
       ? Payload.fromPartial(object.lastProgress)
       : undefined;
     message.heartbeatTimeoutMs = object.heartbeatTimeoutMs ?? 0;
+    message.traceparent = object.traceparent ?? "";
     return message;
   },
 };

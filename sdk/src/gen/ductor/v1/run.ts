@@ -139,6 +139,8 @@ export interface TriggerRunRequest {
   version: number;
   /** Searchable labels, at most 64 of 256 characters. */
   attributes: { [key: string]: string };
+  /** W3C trace context that the run belongs to; empty: that of the call's metadata or header traceparent, if any. */
+  traceparent: string;
 }
 
 export interface TriggerRunRequest_AttributesEntry {
@@ -729,7 +731,15 @@ export const Run_AttributesEntry: MessageFns<Run_AttributesEntry> = {
 };
 
 function createBaseTriggerRunRequest(): TriggerRunRequest {
-  return { familySlug: "", input: undefined, inputPayload: undefined, idempotencyKey: "", version: 0, attributes: {} };
+  return {
+    familySlug: "",
+    input: undefined,
+    inputPayload: undefined,
+    idempotencyKey: "",
+    version: 0,
+    attributes: {},
+    traceparent: "",
+  };
 }
 
 export const TriggerRunRequest: MessageFns<TriggerRunRequest> = {
@@ -752,6 +762,9 @@ export const TriggerRunRequest: MessageFns<TriggerRunRequest> = {
     globalThis.Object.entries(message.attributes).forEach(([key, value]: [string, string]) => {
       TriggerRunRequest_AttributesEntry.encode({ key: key as any, value }, writer.uint32(50).fork()).join();
     });
+    if (message.traceparent !== "") {
+      writer.uint32(58).string(message.traceparent);
+    }
     return writer;
   },
 
@@ -819,6 +832,14 @@ export const TriggerRunRequest: MessageFns<TriggerRunRequest> = {
             }
             continue;
           }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.traceparent = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -852,6 +873,7 @@ export const TriggerRunRequest: MessageFns<TriggerRunRequest> = {
       },
       {},
     );
+    message.traceparent = object.traceparent ?? "";
     return message;
   },
 };

@@ -42,6 +42,8 @@ export interface RunStarted {
   attributes: { [key: string]: string };
   /** When the run must have ended, microseconds since 1970; 0: no limit. */
   deadlineUs: bigint;
+  /** W3C trace context of the trigger; empty: none. */
+  traceparent: string;
 }
 
 export interface RunStarted_AttributesEntry {
@@ -217,6 +219,8 @@ export interface Snapshot {
     | undefined;
   /** Since when the run is parked or paused. */
   heldSinceUs: bigint;
+  /** As in RunStarted. */
+  traceparent: string;
 }
 
 export interface Snapshot_AttributesEntry {
@@ -557,7 +561,7 @@ export const StoredError: MessageFns<StoredError> = {
 };
 
 function createBaseRunStarted(): RunStarted {
-  return { familySlug: "", version: 0, input: undefined, attributes: {}, deadlineUs: 0n };
+  return { familySlug: "", version: 0, input: undefined, attributes: {}, deadlineUs: 0n, traceparent: "" };
 }
 
 export const RunStarted: MessageFns<RunStarted> = {
@@ -579,6 +583,9 @@ export const RunStarted: MessageFns<RunStarted> = {
         throw new globalThis.Error("value provided for field message.deadlineUs of type uint64 too large");
       }
       writer.uint32(40).uint64(message.deadlineUs);
+    }
+    if (message.traceparent !== "") {
+      writer.uint32(50).string(message.traceparent);
     }
     return writer;
   },
@@ -639,6 +646,14 @@ export const RunStarted: MessageFns<RunStarted> = {
             message.deadlineUs = reader.uint64() as bigint;
             continue;
           }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.traceparent = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -673,6 +688,7 @@ export const RunStarted: MessageFns<RunStarted> = {
     message.deadlineUs = (object.deadlineUs !== undefined && object.deadlineUs !== null)
       ? BigInt(object.deadlineUs)
       : 0n;
+    message.traceparent = object.traceparent ?? "";
     return message;
   },
 };
@@ -2494,6 +2510,7 @@ function createBaseSnapshot(): Snapshot {
     ending: "",
     paused: undefined,
     heldSinceUs: 0n,
+    traceparent: "",
   };
 }
 
@@ -2567,6 +2584,9 @@ export const Snapshot: MessageFns<Snapshot> = {
         throw new globalThis.Error("value provided for field message.heldSinceUs of type uint64 too large");
       }
       writer.uint32(144).uint64(message.heldSinceUs);
+    }
+    if (message.traceparent !== "") {
+      writer.uint32(154).string(message.traceparent);
     }
     return writer;
   },
@@ -2731,6 +2751,14 @@ export const Snapshot: MessageFns<Snapshot> = {
             message.heldSinceUs = reader.uint64() as bigint;
             continue;
           }
+          case 19: {
+            if (tag !== 154) {
+              break;
+            }
+
+            message.traceparent = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2794,6 +2822,7 @@ export const Snapshot: MessageFns<Snapshot> = {
     message.heldSinceUs = (object.heldSinceUs !== undefined && object.heldSinceUs !== null)
       ? BigInt(object.heldSinceUs)
       : 0n;
+    message.traceparent = object.traceparent ?? "";
     return message;
   },
 };
