@@ -3,12 +3,23 @@
  * the two together.
  */
 import { z } from 'zod';
+import { egressPolicy } from './egress/index.js';
 import { DuctorError, type Problem } from './kernel/index.js';
 
 const flag = z
   .enum(['true', 'false'])
   .transform((text) => text === 'true')
   .default(false);
+/** Networks, by commas, as a policy of egress. */
+const networks = z
+  .string()
+  .default('')
+  .transform((text, context) => {
+    const policy = egressPolicy(text.split(',').flatMap((part) => part.trim() || []));
+    if (!('invalid' in policy)) return policy;
+    context.addIssue(`${policy.invalid.join(', ')}: no network`);
+    return z.NEVER;
+  });
 const port = z.coerce.number().int().min(0).max(65_535);
 
 /** The schema: name, default and meaning of each setting. */
@@ -50,6 +61,9 @@ const SETTINGS = z.object({
   DUCTOR_ALLOW_UNSAFE_DATABASE: flag.describe(
     'true accepts fsync, synchronous_commit or full_page_writes off: a crash may then lose acknowledged work.',
   ),
+  DUCTOR_EGRESS_ALLOW: networks.describe(
+    'Networks ("127.0.0.1, 10.1.0.0/16") the engine may call for users though not public, also without TLS.',
+  ),
   DUCTOR_LEASE_MS: z.coerce
     .number()
     .int()
@@ -70,11 +84,16 @@ export interface SettingText {
   readonly meaning: string;
 }
 
+/** Whether the value can stand in a table. */
+function isPlain(value: unknown): boolean {
+  return value !== undefined && typeof value !== 'object';
+}
+
 /** All settings, in the order of the schema. */
 export function settingTexts(): readonly SettingText[] {
   return Object.entries(SETTINGS.shape).map(([name, schema]) => {
-    const byDefault: string | number | boolean | undefined = schema.parse(undefined);
-    return { name, byDefault: byDefault?.toString() ?? '', meaning: schema.description ?? '' };
+    const byDefault: unknown = schema.parse(undefined);
+    return { name, byDefault: isPlain(byDefault) ? String(byDefault) : '', meaning: schema.description ?? '' };
   });
 }
 

@@ -10,6 +10,7 @@ export const ROOM_HEIGHTS: Readonly<Record<string, number>> = {
   kernel: 0,
   store: 1,
   bus: 1,
+  egress: 1,
   expressions: 1,
   telemetry: 1,
   tenancy: 2,

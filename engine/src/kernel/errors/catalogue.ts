@@ -85,6 +85,13 @@ export const ERROR_CATALOGUE = {
     meaning: 'The call was not answered before its deadline. What it asked for may still have happened.',
     remedy: 'Retry with the same idempotency key.',
   },
+  egress_refused: {
+    grpc: 'FAILED_PRECONDITION',
+    http: 412,
+    retryable: false,
+    meaning: 'The engine may not call this URL: its address is not public, or it is called without TLS.',
+    remedy: 'Use an https URL with a public address, or let DUCTOR_EGRESS_ALLOW name the network.',
+  },
   embedded_database_failed: {
     grpc: 'UNAVAILABLE',
     http: 503,
@@ -126,6 +133,14 @@ export const ERROR_CATALOGUE = {
     retryable: false,
     meaning: 'A CEL expression is larger, or would visit more, than the limits allow.',
     remedy: 'Split it, or iterate over less.',
+  },
+  host_unreachable: {
+    grpc: 'UNAVAILABLE',
+    http: 503,
+    retryable: true,
+    meaning:
+      'A host that the engine called has no address, takes no connection, or broke off before its answer was whole.',
+    remedy: 'Check the URL, and that the host is up.',
   },
   idempotency_conflict: {
     grpc: 'ALREADY_EXISTS',
@@ -217,6 +232,13 @@ export const ERROR_CATALOGUE = {
     retryable: false,
     meaning: 'The key lacks the scope this method needs.',
     remedy: 'Use a key with the scope named in the message.',
+  },
+  request_cancelled: {
+    grpc: 'CANCELLED',
+    http: 499,
+    retryable: false,
+    meaning: 'What was under way was given up because its result was no longer wanted.',
+    remedy: 'None is needed; what it asked for may still have happened.',
   },
   route_not_found: {
     grpc: 'NOT_FOUND',
