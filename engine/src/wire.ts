@@ -5,7 +5,7 @@
  */
 import { createDoors } from './api/index.js';
 import { Bridge, taskTokens } from './bridge/index.js';
-import { postgresBus } from './bus/index.js';
+import { type PostgresBusOptions, postgresBus, withoutVainHints } from './bus/index.js';
 import type { Settings } from './config.js';
 import { createCelCompiler } from './expressions/index.js';
 import {
@@ -88,22 +88,19 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
   const metrics = createMetrics();
   const onError = (err: unknown): void => log.error({ err }, 'a background task failed');
   const tenancy = createTenancy({ db, clock, random, secret, onError });
-  const registry = createWorkflowRegistry({ db, cel: createCelCompiler(), newId });
+  const registry = createWorkflowRegistry({ db, clock, cel: createCelCompiler(), newId });
   const register: typeof registry.register = (...definition) => registry.register(...definition);
   const { tracing, hooks, watching } = observers(metrics, log, clock);
   const bridge = new Bridge({ nodeId, clock, tokens: taskTokens(secret, random), register, ...watching });
   registerBridgeMetrics(metrics.registry, () => bridge.stats());
-  const bus = postgresBus({
-    connect: () => db.connect({ name: 'bus' }),
-    clock,
-    log: (line, err) => log.info({ err }, line),
-  });
+  const bus = postgresBus(busOptions(node, log));
   const runs = postgresRunStore({ db, clock, isUsableSnapshot: isSnapshotReadable });
   const cluster = postgresClusterStore({ db, clock });
   const advertised = { nodeId, address: '' };
   const coordinator = createCoordinator({
     node: advertised,
-    ...{ clock, random, runs, bus, invoker: bridge, plans: registry.planSource },
+    ...{ clock, random, runs, invoker: bridge, plans: registry.planSource },
+    bus: withoutVainHints(bus, 'runs', () => coordinator.liveAddresses().length > 1),
     inbox: postgresInboxStore(db),
     cluster: observedCluster(cluster, clock),
     ...{ options: { leaseMs: settings.DUCTOR_LEASE_MS }, hooks },
@@ -138,6 +135,10 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
       await db.close();
     },
   };
+}
+
+function busOptions({ db, clock }: Node, log: Log): PostgresBusOptions {
+  return { connect: () => db.connect({ name: 'bus' }), clock, log: (line, err) => log.info({ err }, line) };
 }
 
 /** The host to name to others: the loopback where the engine listens on every address. */

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createCelCompiler } from '../../engine/src/expressions/index.js';
+import { systemClock } from '../../engine/src/kernel/index.js';
 import { prepared, type Queryable, type TenantAccess, type Transactor } from '../../engine/src/store/index.js';
 import { testDatabase } from '../../engine/src/store/testing/index.js';
 import {
@@ -39,7 +40,12 @@ interface Rooms {
 }
 
 function roomsOn(access: TenantAccess): Rooms {
-  const registry = createWorkflowRegistry({ db: access, cel: createCelCompiler(), newId: randomUUID });
+  const registry = createWorkflowRegistry({
+    db: access,
+    clock: systemClock(),
+    cel: createCelCompiler(),
+    newId: randomUUID,
+  });
   return { registry, reader: postgresRunReader(access) };
 }
 

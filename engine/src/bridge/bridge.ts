@@ -2,8 +2,9 @@
  * This node's worker streams: takes tasks from the coordinator, gives them to workers with credits, hands results back.
  *
  * All it holds is memory and derivable: a task it forgets is dispatched again by the coordinator, an attempt it forgets
- * is named again by its worker's inventory. What a turn of the event loop gathered is done once at its end: tasks are
- * handed out, then each session that has something to say sends it.
+ * is named again by its worker's inventory. What a turn of the event loop gathered is done once at its end, or when the
+ * coordinator brings tasks, which come batch by batch: they are handed out, then each session that has something to say
+ * sends it.
  *
  * Invariants:
  * 1. A session serves the tenant of its key only; nothing in a message names another.
@@ -72,6 +73,7 @@ export class Bridge implements Invoker {
   /** Sessions to look at at the end of this turn. */
   #changed = new Set<Session>();
   #isTurnDue = false;
+  #isTurning = false;
   #isDraining = false;
   #refusedTasks = 0;
   #coordinator: BridgeCoordinator | null = null;
@@ -126,19 +128,16 @@ export class Bridge implements Invoker {
   /** Ends all streams, after what they still had to send. */
   close(): void {
     this.#isDraining = true;
-    this.#turn();
+    this.#takeTurn();
     for (const session of [...this.#sessions]) session.close(null);
     this.#crew.stop();
   }
 
+  /** Sends what it can at once: what a commit set free goes out before the answers to those who waited for it. */
   dispatch(tasks: readonly Task[]): void {
-    for (const task of tasks) {
-      if (this.#crew.hasOrForgets(task)) continue;
-      const pushed = this.#queue.push(task);
-      if (pushed === 'full') this.#refusedTasks += 1;
-      if (pushed === 'queued') this.#options.watch?.queued(task);
-    }
-    this.#scheduleTurn();
+    this.#enqueue(tasks);
+    if (this.#isTurning) this.#scheduleTurn();
+    else this.#takeTurn();
   }
 
   abort(orders: readonly AbortOrder[]): readonly AttemptRef[] {
@@ -170,6 +169,15 @@ export class Bridge implements Invoker {
 
   inventory(): readonly string[] {
     return this.#crew.askInventories();
+  }
+
+  #enqueue(tasks: readonly Task[]): void {
+    for (const task of tasks) {
+      if (this.#crew.hasOrForgets(task)) continue;
+      const pushed = this.#queue.push(task);
+      if (pushed === 'full') this.#refusedTasks += 1;
+      if (pushed === 'queued') this.#options.watch?.queued(task);
+    }
   }
 
   #knownCoordinator(): BridgeCoordinator {
@@ -224,18 +232,30 @@ export class Bridge implements Invoker {
     else this.#sessionsOfTenant.set(tenantId, left);
     if (session.consumer !== null) this.#queue.leave(session.consumer);
     this.#crew.leave(session);
-    this.dispatch(session.takeUnwritten());
+    this.#enqueue(session.takeUnwritten());
+    this.#scheduleTurn();
   }
 
   #scheduleTurn(): void {
     if (this.#isTurnDue) return;
     this.#isTurnDue = true;
-    this.#options.clock.defer(() => this.#turn());
+    this.#options.clock.defer(() => {
+      this.#isTurnDue = false;
+      this.#takeTurn();
+    });
   }
 
-  /** The end of a turn of the event loop. */
+  #takeTurn(): void {
+    this.#isTurning = true;
+    try {
+      this.#turn();
+    } finally {
+      this.#isTurning = false;
+    }
+  }
+
+  /** Hands out what there is and lets each session send what it has to say. */
   #turn(): void {
-    this.#isTurnDue = false;
     this.#refreshRoom(this.#changed);
     for (let count = 0; count < TASKS_PER_TURN && this.#handOut(); count += 1);
     for (const session of this.#queue.takeStarved()) this.#changed.add(session);

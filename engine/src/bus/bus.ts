@@ -5,7 +5,9 @@
 
 /** A bus. Topics and bodies are short texts; a hint that is said again before it went out goes out once. */
 export interface Bus {
-  /** Says something to all nodes, this one included where it listens. Never throws, never waits. */
+  /**
+   * Says something to all other nodes; this one may hear it too, and must not need it. Never throws, never waits.
+   */
   publish(topic: string, body: string): void;
   /** Hears what is said from now on, never inside the call of publish. Returns how to stop. */
   subscribe(topic: string, listener: (body: string) => void): () => void;

@@ -1,4 +1,5 @@
 /** The bus: hints between nodes, by memory or by Postgres. */
 export type { Bus, ClosableBus } from './bus.js';
 export { memoryBus } from './memory-bus.js';
+export { withoutVainHints } from './vain-hints.js';
 export { postgresBus, type BusSession, type PostgresBusOptions } from './postgres-bus.js';

@@ -8,7 +8,7 @@
  * 1. At most one statement is under way on the session; while it is, hints gather.
  * 2. Between two notifications lie at least intervalMs; the first hint after a pause goes out at once.
  * 3. At most MAX_HINTS wait while the database is away; beyond, new ones are dropped. Listeners sweep anyway.
- * 4. A node hears its own hints at once and not from the database.
+ * 4. A node does not hear its own hints: what it knows it has told itself.
  */
 import { DuctorError, type Clock, type Timer } from '../kernel/index.js';
 import type { ClosableBus } from './bus.js';
@@ -94,7 +94,6 @@ class PostgresBus implements ClosableBus {
 
   publish(topic: string, body: string): void {
     if (this.#isClosed) return;
-    this.#listeners.tell(topic, body);
     if (this.#waiting.size >= MAX_HINTS) return;
     const hint: Hint = [topic, body];
     this.#waiting.set(JSON.stringify(hint), hint);

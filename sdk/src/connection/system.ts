@@ -33,7 +33,8 @@ export const machine: System = {
     const timer = setInterval(() => undefined, 60_000);
     return { cancel: () => clearInterval(timer) };
   },
-  nextTurn: (callback) => void setImmediate(callback),
+  // After all promise callbacks that are ready now, and before the loop looks at its sockets again.
+  nextTurn: (callback) => process.nextTick(callback),
   random: () => Math.random(),
   uuid: () => randomUUID(),
 };

@@ -1,15 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { createCelCompiler } from '../../expressions/index.js';
-import { seededRandom, uuidV7 } from '../../kernel/index.js';
+import { seededRandom, systemClock, uuidV7 } from '../../kernel/index.js';
 import { testDatabase } from '../../store/testing/index.js';
 import type { Definition } from '../definition/index.js';
 import { createWorkflowRegistry, type WorkflowRegistry } from './index.js';
 
 const test = testDatabase();
 const cel = createCelCompiler();
+const clock = systemClock();
 const random = seededRandom(11);
 const newId = (): string => uuidV7(1_700_000_000_000_000, random);
-const registryOn = (): WorkflowRegistry => createWorkflowRegistry({ db: test.db, cel, newId });
+const registryOn = (): WorkflowRegistry => createWorkflowRegistry({ db: test.db, clock, cel, newId });
 
 const definition = (title: string, handler: string): Definition => ({
   family_slug: 'flow',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createCelCompiler } from '../../expressions/index.js';
-import { DuctorError, seededRandom, uuidV7 } from '../../kernel/index.js';
+import { DuctorError, seededRandom, systemClock, uuidV7 } from '../../kernel/index.js';
 import { openDatabase, type TenantAccess, type Transactor } from '../../store/index.js';
 import { testDatabase } from '../../store/testing/index.js';
 import type { Definition } from '../definition/index.js';
@@ -8,12 +8,13 @@ import { createWorkflowRegistry, type WorkflowRegistry } from './index.js';
 
 const test = testDatabase();
 const cel = createCelCompiler();
+const clock = systemClock();
 const random = seededRandom(7);
 const newId = (): string => uuidV7(1_700_000_000_000_000, random);
 
 /** A node's registry; each test uses a tenant of its own. */
 function registryOn(db: TenantAccess = test.db): WorkflowRegistry {
-  return createWorkflowRegistry({ db, cel, newId });
+  return createWorkflowRegistry({ db, clock, cel, newId });
 }
 
 function definition(slug: string, output = '"v1"', more: Partial<Definition> = {}): Definition {
@@ -211,6 +212,26 @@ describe('currentVersion', () => {
     }
   });
 
+  it('answers a publish only when no node uses the old version any more, and asks seldom in between', async () => {
+    const db = counting(test.db);
+    const [here, there, tenant] = [registryOn(db), registryOn(), newId()];
+    await there.register(tenant, definition('flow'));
+    const seen: number[] = [];
+    let isPublished = false;
+    const publishing = there.register(tenant, definition('flow', '"v2"')).then(() => {
+      isPublished = true;
+    });
+    while (!isPublished) {
+      seen.push(await here.currentVersion(tenant, 'flow'));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await publishing;
+    expect(await here.currentVersion(tenant, 'flow')).toBe(2);
+    expect(seen.length).toBeGreaterThan(20);
+    expect(db.sent.length).toBeLessThan(seen.length / 4);
+    expect(seen).toEqual(seen.toSorted((a, b) => a - b));
+  });
+
   it('asks once for all lookups of a turn, and once more for those that come meanwhile', async () => {
     const [db, tenant] = [counting(test.db), newId()];
     const registry = registryOn(db);
@@ -282,7 +303,7 @@ describe('planSource', () => {
   it('keeps only as much as it may, least recently used first', async () => {
     const tenant = newId();
     const bytes = Buffer.byteLength(JSON.stringify(definition('flow')));
-    const registry = createWorkflowRegistry({ db: test.db, cel, newId, maxBytes: bytes * 2 });
+    const registry = createWorkflowRegistry({ db: test.db, clock, cel, newId, maxBytes: bytes * 2 });
     for (let version = 1; version <= 3; version += 1)
       await registry.register(tenant, definition('flow', `"v${version}"`));
     const kept = (): readonly boolean[] =>

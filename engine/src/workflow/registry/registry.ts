@@ -1,11 +1,11 @@
 /** The stored workflows of all tenants: drafts, versions, and the plans they become. */
 import type { CelCompiler } from '../../expressions/index.js';
-import { DuctorError, isUuid, type Problem } from '../../kernel/index.js';
+import { type Clock, DuctorError, isUuid, type Problem } from '../../kernel/index.js';
 import type { Queryable, TenantAccess } from '../../store/index.js';
 import { insertAudit, type Deed } from '../../tenancy/index.js';
 import type { PlanSource } from '../coordinator/ports.js';
 import { isFamilySlug, validateDefinition, type Definition } from '../definition/index.js';
-import { currentVersions } from './current-versions.js';
+import { currentVersions, versionSettled } from './current-versions.js';
 import { compareVersions, promoteVersion, type WorkflowDiff } from './compare.js';
 import { checkDraft } from './draft.js';
 import { createPlanSource, type PlanSourceOptions } from './plan-source.js';
@@ -22,6 +22,7 @@ import type { WorkflowKey } from './sql/workflow-row.js';
 export interface WorkflowRegistryOptions extends PlanSourceOptions {
   readonly db: TenantAccess;
   readonly cel: CelCompiler;
+  readonly clock: Clock;
   /** Ids of new workflows: UUIDs. */
   readonly newId: () => string;
 }
@@ -165,20 +166,38 @@ async function lockExpected(
   throw new DuctorError('version_conflict', message);
 }
 
+/** What a transaction on a workflow's row found and left. */
+interface Moved<T> {
+  readonly before: WorkflowRecord;
+  readonly after: number;
+  readonly answer: T;
+}
+
+/** The answer, once every node's triggers run the version that is current now. The first publish replaces none. */
+async function settled<T>(clock: Clock, moving: Promise<Moved<T>>): Promise<T> {
+  const { before, after, answer } = await moving;
+  if (before.currentVersion > 0 && before.currentVersion !== after) await versionSettled(clock);
+  return answer;
+}
+
 function createPublishing({
   db,
   cel,
+  clock,
   newId,
 }: WorkflowRegistryOptions): Pick<WorkflowRegistry, 'publish' | 'promote' | 'register'> {
   return {
-    promote: (tenantId, idOrSlug, version, expectedVersion, by = null) =>
-      db.asTenant(tenantId).transaction(async (tx) => {
+    promote(tenantId, idOrSlug, version, expectedVersion, by = null) {
+      const moving = db.asTenant(tenantId).transaction(async (tx) => {
         const locked = await lockExpected(tx, tenantId, idOrSlug, expectedVersion);
         await audit(tx, by, tenantId, locked.id);
-        return promoteVersion(tx, tenantId, locked, version);
-      }),
-    async publish(tenantId, idOrSlug, expectedVersion, by = null) {
-      return db.asTenant(tenantId).transaction(async (tx) => {
+        const answer = await promoteVersion(tx, tenantId, locked, version);
+        return { before: locked, after: answer.currentVersion, answer };
+      });
+      return settled(clock, moving);
+    },
+    publish(tenantId, idOrSlug, expectedVersion, by = null) {
+      const moving = db.asTenant(tenantId).transaction(async (tx) => {
         const locked = await lockExpected(tx, tenantId, idOrSlug, expectedVersion);
         if (locked.draft === null) {
           const remedy = 'Update its draft first; its versions come from workers, which publish by themselves.';
@@ -187,30 +206,32 @@ function createPublishing({
         const content = validContent(locked.draft, `the draft of ${locked.familySlug}`, cel);
         const { published, record } = await publishContent(tx, tenantId, locked, content);
         await audit(tx, by, tenantId, locked.id);
-        return { ...record, published };
+        return { before: locked, after: record.currentVersion, answer: { ...record, published } };
       });
+      return settled(clock, moving);
     },
     async register(tenantId, definition, by = null) {
       const content = validContent(definition, 'the definition', cel);
       const known = await findPublished(db.asTenant(tenantId), tenantId, content);
       if (known !== undefined) return known;
       const { family_slug: familySlug, title = '' } = content.definition;
-      return db.asTenant(tenantId).transaction(async (tx) => {
+      const moving = db.asTenant(tenantId).transaction(async (tx) => {
         await insertWorkflow(tx, { tenantId, workflowId: newId(), familySlug, title, draft: null });
         const key = { tenantId, workflowId: null, familySlug };
         const locked = (await lockWorkflow(tx, key)) ?? notFound(familySlug);
-        const { published } = await publishContent(tx, tenantId, locked, content);
+        const { published, record } = await publishContent(tx, tenantId, locked, content);
         if (published.isNew) await audit(tx, by, tenantId, locked.id);
-        return published;
+        return { before: locked, after: record.currentVersion, answer: published };
       });
+      return settled(clock, moving);
     },
   };
 }
 
 /** A registry over a database. */
 export function createWorkflowRegistry(options: WorkflowRegistryOptions): WorkflowRegistry {
-  const { db, cel } = options;
-  const lookup = currentVersions(db);
+  const { db, cel, clock } = options;
+  const lookup = currentVersions(db, clock);
   const get: Get = async (tenantId, idOrSlug) =>
     (await findWorkflow(db.asTenant(tenantId), keyOf(tenantId, idOrSlug))) ?? notFound(idOrSlug);
   return {

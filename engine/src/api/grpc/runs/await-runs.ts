@@ -93,7 +93,8 @@ class AwaitStream implements StreamEvents<AwaitRunsRequest> {
   #scheduleFlush(): void {
     if (this.#isFlushDue) return;
     this.#isFlushDue = true;
-    this.options.clock.defer(() => {
+    // After all news of the commit that brought this one, and before anything of less hurry that waits for the turn.
+    queueMicrotask(() => {
       this.#isFlushDue = false;
       this.#flush();
     });
