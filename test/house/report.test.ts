@@ -8,7 +8,7 @@ const MODULE = new URL('../../scripts/lib/report.mjs', import.meta.url).href;
 /** Asks the script's own code about a report, in a process of its own: scripts are plain JavaScript. */
 function ask(name: 'countReport' | 'failuresOf', report: unknown): unknown {
   const code = `import { ${name} } from '${MODULE}';
-    console.log(JSON.stringify(${name}(${JSON.stringify(report)}, '/root')));`;
+    console.log(JSON.stringify(${name}(${JSON.stringify(report)}, '/p')));`;
   const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', code], {
     cwd: fileURLToPath(new URL('../..', import.meta.url)),
     encoding: 'utf8',
@@ -50,14 +50,14 @@ test('tests that were left out count as nothing', () => {
 test('each failure has a line of its own for the end of the output', () => {
   const testResults = [
     {
-      name: '/root/a.test.ts',
+      name: '/p/a.test.ts',
       status: 'failed',
       assertionResults: [
         { status: 'passed', fullName: 'a works', failureMessages: [] },
         { status: 'failed', fullName: 'a counts', failureMessages: ['Error: 1 is not 2\n    at line 3'] },
       ],
     },
-    { name: '/root/b.test.ts', status: 'failed', message: 'no such module\nmore', assertionResults: [] },
+    { name: '/p/b.test.ts', status: 'failed', message: 'no such module\nmore', assertionResults: [] },
   ];
   expect(ask('failuresOf', { testResults })).toEqual([
     'a.test.ts > a counts: Error: 1 is not 2',
