@@ -20,7 +20,6 @@ export type {
   DefinitionOptions,
   FailOptions,
   Placement,
-  RetryOptions,
   StepFailureValue,
   StepHandle,
   StepOptions,
@@ -29,6 +28,8 @@ export type {
   WaitOptions as WaitStepOptions,
   WorkflowBuilder,
 } from './workflow/builder.js';
+export type { CallbackOptions, RetryOptions } from './workflow/callback-options.js';
+export type { CompensateOptions, CompensationOptions } from './workflow/compensation.js';
 export { type AnyWorkflow, type Workflow, type WorkflowOptions, defineWorkflow } from './workflow/define-workflow.js';
 export { DefinitionError } from './workflow/definition-error.js';
 export type { DefinitionJson } from './workflow/definition-json.js';

@@ -42,6 +42,25 @@ const ways = planOf({
   ],
 });
 
+const saga = planOf({
+  steps: {
+    ...{ flight: { type: 'CALLBACK' }, hotel: { type: 'CALLBACK' } },
+    pay: { type: 'FAIL', code: 'no_card', message: () => 'declined' },
+    'drop-flight': {
+      type: 'CALLBACK',
+      input: outputOf('flight'),
+      compensates: { sourceRef: 'flight', condition: null },
+    },
+    'drop-hotel': {
+      type: 'CALLBACK',
+      input: outputOf('hotel'),
+      retry: { maxAttempts: 1 },
+      compensates: { sourceRef: 'hotel', condition: null },
+    },
+  },
+  edges: [edge('flight', 'hotel'), edge('hotel', 'pay')],
+});
+
 const refusal = planOf({
   steps: { check: { type: 'CALLBACK' }, refuse: { type: 'FAIL', code: 'no_credit', message: () => 'refused' } },
   edges: [edge('check', 'refuse')],
@@ -225,6 +244,15 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'failed-on-purpose',
     about: 'A FAIL step ends the run; on_failure cancel had nothing to stop.',
     play: () => played(drive(refusal, TENANT_ID), lead, 1, completed('check')),
+  },
+  {
+    name: 'compensated',
+    about: 'A FAIL step ends the run: the hotel cannot be given back, the flight is, at the second attempt.',
+    play: () =>
+      played(
+        ...[drive(saga, TENANT_ID), lead, 1, completed('flight', 'F1'), 1, completed('hotel', 'H1'), 1],
+        ...[failed('drop-hotel'), 1, failed('drop-flight'), 1, WAKE, 1, completed('drop-flight', null, 2)],
+      ),
   },
   {
     name: 'timed-out',

@@ -37,6 +37,7 @@ export const COMMENTS: Readonly<Record<string, string>> = {
   "ductor.v1.DiffWorkflowRequest.workflow_id": "Id or slug.",
   "ductor.v1.EdgeDefinition.case": "Case of a SWITCH source; the edge is neutral when another one was chosen.",
   "ductor.v1.EdgeDefinition.condition": "CEL condition; the edge is neutral when it is false.",
+  "ductor.v1.EdgeType.EDGE_TYPE_COMPENSATE": "The target undoes what the source did: it runs when the source completed and the run does not.",
   "ductor.v1.EdgeType.EDGE_TYPE_TIMEOUT": "Fires when the source failed by a timeout, instead of its FAILURE edges.",
   "ductor.v1.Error": "An answer that is not a success. In gRPC it travels in the trailing metadata ductor-error-bin, beside the status and its google.rpc details; in REST it is the member \"error\".",
   "ductor.v1.Error.code": "Code from the error catalogue; the same at every door.",

@@ -15,6 +15,7 @@ const EDGE_TYPES: Readonly<Record<EdgeJson['type'], EdgeType>> = {
   EDGE_TYPE_FAILURE: EdgeType.EDGE_TYPE_FAILURE,
   EDGE_TYPE_ALWAYS: EdgeType.EDGE_TYPE_ALWAYS,
   EDGE_TYPE_TIMEOUT: EdgeType.EDGE_TYPE_TIMEOUT,
+  EDGE_TYPE_COMPENSATE: EdgeType.EDGE_TYPE_COMPENSATE,
 };
 
 /** The message that publishes a definition. */

@@ -2,8 +2,10 @@
  * The builder that `build(w)` gets. It collects steps and edges; nothing here runs user logic. Edges follow from what a
  * step reads: reading `a.output` puts a SUCCESS edge from a before it, unless the step names another edge from a.
  */
+import { type CallbackOptions, callbackJson } from './callback-options.js';
+import { type CompensateOptions, type CompensationOptions, type NamedUndo, namedUndo } from './compensation.js';
 import { DefinitionError } from './definition-error.js';
-import type { DefinitionJson, EdgeJson, JoinJson, RetryJson, StepJson } from './definition-json.js';
+import type { DefinitionJson, EdgeJson, JoinJson, StepJson } from './definition-json.js';
 import type { Jsonify, StepOutput } from './jsonify.js';
 import { type Ref, type StepRead, makeReference, referenceCore } from './reference.js';
 import type { StepBody } from './step-context.js';
@@ -82,40 +84,17 @@ export interface CompleteOptions<X> extends Placement {
   readonly output?: X;
 }
 
-/** How failed attempts are tried again. Durations: "500ms", "30s", "5m", "2h", "1d". */
-export interface RetryOptions {
-  /** Attempts in all, 1 to 1000. Default 3. */
-  readonly maxAttempts?: number;
-  /** Wait before the second attempt. Default "1s". */
-  readonly initialInterval?: string;
-  /** Factor from one wait to the next. Default 2. */
-  readonly backoff?: number;
-  /** Longest wait. Default "60s". */
-  readonly maxInterval?: string;
-  /** Random share of each wait, 0 to 1. Default 0.2. */
-  readonly jitter?: number;
-  /** Names of errors after which another attempt is useless. */
-  readonly nonRetryable?: readonly string[];
-  /** Longest time from the first attempt's scheduling to the end of the last. Default: no limit. */
-  readonly totalTimeout?: string;
-}
-
 /** A step whose body runs in the app. */
-export interface StepOptions<In, Out> extends Placement {
+export interface StepOptions<In, Out> extends Placement, CallbackOptions {
   /** What the body receives. Default: the run's input. */
   readonly input?: In;
   readonly run: StepBody<Jsonify<Resolved<In>>, Out>;
-  readonly retry?: RetryOptions;
-  /** Longest time of one attempt. Default "5m". */
-  readonly timeout?: string;
-  /** Time the body may take to end after its signal aborted. Default "30s". */
-  readonly cancelTimeout?: string;
-  /** Longest time an attempt may wait for a worker. Default: no limit. */
-  readonly scheduleToStartTimeout?: string;
-  /** Longest time between two calls of `ctx.heartbeat`, at least "500ms". Default: none are asked for. */
-  readonly heartbeatTimeout?: string;
-  /** Queue that workers serve. Default "default". */
-  readonly queue?: string;
+  /**
+   * Undoes what this step did once it has completed and the run ends in any other way than completing. Receives the
+   * step's output.
+   */
+  readonly compensate?:
+    StepBody<StepOutput<Awaited<NoInfer<Out>>>, unknown> | CompensateOptions<StepOutput<Awaited<NoInfer<Out>>>>;
 }
 
 /** A durable wait; exactly one of duration and until. */
@@ -131,6 +110,12 @@ export interface WorkflowBuilder<In> {
   readonly input: Ref<In>;
   /** A step whose body is code of this app. */
   step<X = Ref<In>, Out = unknown>(name: string, options: StepOptions<X, Out>): StepHandle<StepOutput<Awaited<Out>>>;
+  /** A step that undoes another once the run does not complete; in full what `compensate` of a step says in short. */
+  compensation<X = never, Out = unknown>(
+    name: string,
+    of: StepHandle<Out>,
+    options: CompensationOptions<[X] extends [never] ? Ref<Out> : X>,
+  ): AnyStep;
   /** Computes a value in the engine: an object of references, plain values and `cel` expressions. */
   project<X>(name: string, value: X, placement?: Placement): StepHandle<Resolved<X>>;
   /** Waits durably: no slot and no memory is held meanwhile. */
@@ -183,18 +168,30 @@ export class DefinitionCollector<In> implements WorkflowBuilder<In> {
   step<X = Ref<In>, Out = unknown>(name: string, options: StepOptions<X, Out>): StepHandle<StepOutput<Awaited<Out>>> {
     const input = options.input === undefined ? undefined : compileTemplate(options.input, `step ${name}: input`);
     this.#handlers.set(name, options.run as StepBody<never, unknown>);
-    return this.#add(name, options, input?.reads ?? [], {
-      type: 'STEP_TYPE_CALLBACK',
-      ...(input !== undefined && { input: input.json }),
-      ...(options.retry !== undefined && { retry: retryJson(options.retry) }),
-      ...(options.timeout !== undefined && { timeout: options.timeout }),
-      ...(options.cancelTimeout !== undefined && { cancel_timeout: options.cancelTimeout }),
-      ...(options.scheduleToStartTimeout !== undefined && {
-        schedule_to_start_timeout: options.scheduleToStartTimeout,
-      }),
-      ...(options.heartbeatTimeout !== undefined && { heartbeat_timeout: options.heartbeatTimeout }),
-      ...(options.queue !== undefined && { queue: options.queue }),
+    const json = { ...(input !== undefined && { input: input.json }), ...callbackJson(options) };
+    const step = this.#add<StepOutput<Awaited<Out>>>(name, options, input?.reads ?? [], json);
+    const { compensate } = options;
+    if (compensate !== undefined) this.#undo(step, step.output, namedUndo(name, compensate));
+    return step;
+  }
+
+  compensation<X, Out>(name: string, of: StepHandle<Out>, options: CompensationOptions<X>): AnyStep {
+    return this.#undo(of, options.input ?? of.output, { ...options, name });
+  }
+
+  #undo(of: AnyStep, given: unknown, { name, ...options }: NamedUndo): AnyStep {
+    const input = compileTemplate(given, `step ${name}: input`);
+    this.#handlers.set(name, options.run as StepBody<never, unknown>);
+    const placement = { ...(options.title !== undefined && { title: options.title }) };
+    this.#add(name, placement, [], { input: input.json, ...callbackJson(options) });
+    const condition = options.when === undefined ? undefined : referenceCore(options.when)?.cel;
+    this.#edges.push({
+      source_ref: of.ref,
+      target_ref: name,
+      type: 'EDGE_TYPE_COMPENSATE',
+      ...(condition !== undefined && { condition }),
     });
+    return { ref: name };
   }
 
   project<X>(name: string, value: X, placement: Placement = {}): StepHandle<Resolved<X>> {
@@ -363,16 +360,4 @@ function joinJson({ join, cancelLosers }: Placement): JoinJson | undefined {
   if (join === undefined || join === 'all') return undefined;
   const mode = join === 'any' ? { mode: 'any' as const } : { mode: 'n_of' as const, count: join.nOf };
   return { ...mode, ...(cancelLosers === true && { cancel_losers: true }) };
-}
-
-function retryJson(retry: RetryOptions): RetryJson {
-  return {
-    ...(retry.maxAttempts !== undefined && { max_attempts: retry.maxAttempts }),
-    ...(retry.initialInterval !== undefined && { initial_interval: retry.initialInterval }),
-    ...(retry.backoff !== undefined && { backoff: retry.backoff }),
-    ...(retry.maxInterval !== undefined && { max_interval: retry.maxInterval }),
-    ...(retry.jitter !== undefined && { jitter: retry.jitter }),
-    ...(retry.nonRetryable !== undefined && { non_retryable: [...retry.nonRetryable] }),
-    ...(retry.totalTimeout !== undefined && { total_timeout: retry.totalTimeout }),
-  };
 }

@@ -45,7 +45,7 @@ export interface StepJson {
 export interface EdgeJson {
   source_ref: string;
   target_ref: string;
-  type: 'EDGE_TYPE_SUCCESS' | 'EDGE_TYPE_FAILURE' | 'EDGE_TYPE_ALWAYS' | 'EDGE_TYPE_TIMEOUT';
+  type: 'EDGE_TYPE_SUCCESS' | 'EDGE_TYPE_FAILURE' | 'EDGE_TYPE_ALWAYS' | 'EDGE_TYPE_TIMEOUT' | 'EDGE_TYPE_COMPENSATE';
   condition?: string;
   case?: string;
 }

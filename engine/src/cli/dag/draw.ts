@@ -17,11 +17,13 @@ const ARROWS: Readonly<Record<EdgeKind, { readonly unicode: string; readonly asc
   failure: { unicode: '✗', ascii: 'x', tone: 'bad' },
   always: { unicode: '◆', ascii: 'o', tone: 'quiet' },
   timeout: { unicode: '◷', ascii: 't', tone: 'warning' },
+  compensate: { unicode: '↶', ascii: 'u', tone: 'warning' },
 };
 const MEANINGS: readonly (readonly [EdgeKind, string])[] = [
   ['failure', 'on failure'],
   ['always', 'on success or failure'],
   ['timeout', 'on a timeout'],
+  ['compensate', 'undoes it when the run does not complete'],
 ];
 
 /** Longest names, in characters; a drawing that is too wide is tried again with the next one. */

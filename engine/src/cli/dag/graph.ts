@@ -15,7 +15,7 @@ export interface DagNode {
 }
 
 /** Which end of the source an edge waits for. */
-export type EdgeKind = 'success' | 'failure' | 'always' | 'timeout';
+export type EdgeKind = 'success' | 'failure' | 'always' | 'timeout' | 'compensate';
 
 /** An edge, by refs. */
 export interface DagEdge {

@@ -47,6 +47,7 @@ const EDGE_KINDS: ReadonlyMap<string, EdgeKind> = new Map([
   ['EDGE_TYPE_FAILURE', 'failure'],
   ['EDGE_TYPE_ALWAYS', 'always'],
   ['EDGE_TYPE_TIMEOUT', 'timeout'],
+  ['EDGE_TYPE_COMPENSATE', 'compensate'],
 ]);
 
 const UNKNOWN = mark('?', '?', 'plain');

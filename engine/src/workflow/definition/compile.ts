@@ -1,7 +1,7 @@
 /** Compiles a validated definition into a plan for the machine. */
 import type { CelCompiler } from '../../expressions/index.js';
 import { DuctorError, impossible } from '../../kernel/index.js';
-import type { Plan, PlanEdge, PlanStep } from '../machine/plan.js';
+import type { Compensation, Plan, PlanEdge, PlanStep, Template } from '../machine/plan.js';
 import type { Value } from '../machine/value.js';
 import { definitionDigest, normaliseDefinition } from './canonical.js';
 import { joinPlan } from './checking/check-join.js';
@@ -20,15 +20,26 @@ const EDGE_TYPES: Readonly<Record<string, PlanEdge['type']>> = {
   EDGE_TYPE_TIMEOUT: 'TIMEOUT',
 };
 
+const COMPENSATE = 'EDGE_TYPE_COMPENSATE';
+
+function conditionOf({ condition }: EdgeDefinition, index: number, cel: CelCompiler): Template | null {
+  return condition === undefined ? null : compileCondition(cel, condition, `edges[${index}].condition`);
+}
+
 function compileEdge(edge: EdgeDefinition, index: number, cel: CelCompiler): PlanEdge {
   const type = EDGE_TYPES[edge.type];
   return {
     sourceRef: edge.source_ref,
     targetRef: edge.target_ref,
     type: type ?? impossible('plan-edge-type', `edge ${index} has type ${edge.type}`),
-    condition: edge.condition === undefined ? null : compileCondition(cel, edge.condition, `edges[${index}].condition`),
+    condition: conditionOf(edge, index, cel),
     case: edge.case ?? null,
   };
+}
+
+/** The edges that lead through the steps; a compensation stands beside them. */
+function compileEdges(edges: readonly EdgeDefinition[], cel: CelCompiler): readonly PlanEdge[] {
+  return edges.flatMap((edge, index) => (edge.type === COMPENSATE ? [] : [compileEdge(edge, index, cel)]));
 }
 
 /** Edges by one of their ends, in the order of the definition. */
@@ -42,7 +53,17 @@ function edgesBy(edges: readonly PlanEdge[], end: 'sourceRef' | 'targetRef'): Re
   return lists;
 }
 
-type Place = Pick<PlanStep, 'incoming' | 'outgoing'>;
+/** What each compensation undoes, by the ref of the compensation. */
+function compensationsOf(edges: readonly EdgeDefinition[], cel: CelCompiler): ReadonlyMap<string, Compensation> {
+  return new Map(
+    edges.flatMap((edge, index): readonly [string, Compensation][] => {
+      if (edge.type !== COMPENSATE) return [];
+      return [[edge.target_ref, { sourceRef: edge.source_ref, condition: conditionOf(edge, index, cel) }]];
+    }),
+  );
+}
+
+type Place = Pick<PlanStep, 'incoming' | 'outgoing' | 'compensates'>;
 
 function compileStep(step: StepDefinition, place: Place, cel: CelCompiler): PlanStep {
   const type = STEP_TYPES.get(step.type) ?? impossible('plan-step-type', `step ${step.ref} has type ${step.type}`);
@@ -86,11 +107,12 @@ function inputCheck(definition: Definition): Plan['checkInput'] {
  */
 export function compilePlan(definition: Definition, version: number, cel: CelCompiler): Plan {
   const normal = normaliseDefinition(definition);
-  const edges = (normal.edges ?? []).map((edge, index) => compileEdge(edge, index, cel));
+  const edges = compileEdges(normal.edges ?? [], cel);
+  const compensations = compensationsOf(normal.edges ?? [], cel);
   const byRef = new Map(normal.steps.map((step) => [step.ref, step]));
   const graph = buildGraph(
     [...byRef.keys()],
-    edges.map(({ sourceRef, targetRef }) => ({ source: sourceRef, target: targetRef })),
+    (normal.edges ?? []).map((edge) => ({ source: edge.source_ref, target: edge.target_ref })),
   );
   if (graph.order.length < normal.steps.length) {
     throw new DuctorError('invalid_definition', `${normal.family_slug} has a cycle or two steps of one ref`);
@@ -98,7 +120,8 @@ export function compilePlan(definition: Definition, version: number, cel: CelCom
   const [bySource, byTarget] = [edgesBy(edges, 'sourceRef'), edgesBy(edges, 'targetRef')];
   const steps = graph.order.map((ref) => {
     const step = byRef.get(ref) ?? impossible('plan-step-lost', ref);
-    return compileStep(step, { incoming: byTarget.get(ref) ?? [], outgoing: bySource.get(ref) ?? [] }, cel);
+    const [incoming, outgoing] = [byTarget.get(ref) ?? [], bySource.get(ref) ?? []];
+    return compileStep(step, { incoming, outgoing, compensates: compensations.get(ref) ?? null }, cel);
   });
   return {
     familySlug: normal.family_slug,

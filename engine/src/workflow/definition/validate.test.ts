@@ -115,11 +115,6 @@ describe('validateDefinition', () => {
       ['edges[1]: repeats edges[0]'],
     ],
     [
-      'edges of later versions',
-      workflow([callback('a'), callback('b')], { edges: [edge('a', 'b', { type: 'EDGE_TYPE_COMPENSATE' })] }),
-      ['edges[0].type: is not supported by this version'],
-    ],
-    [
       'options of later versions',
       workflow([callback('a', { priority: 'high' })], { queries: {} }),
       ['queries: is not supported by this version', 'steps[0].priority: is not supported by this version'],

@@ -2,6 +2,7 @@
 import type { CelCompiler } from '../../expressions/index.js';
 import type { Problem } from '../../kernel/index.js';
 import { normaliseDefinition } from './canonical.js';
+import { COMPENSATE } from './checking/check-compensations.js';
 import { checkGraph, readEdges } from './checking/check-edges.js';
 import type { ReadEdge } from './checking/read-edge.js';
 import { checkDuration } from './checking/check-retry.js';
@@ -82,9 +83,13 @@ function checkExpressions(
   const { problems } = root;
   const refs = new Set(steps.flatMap(({ ref }) => ref ?? []));
   const graph = checkGraph(steps, edges, problems);
+  const undoing = new Set(edges.flatMap((edge) => (edge.type === COMPENSATE ? [edge.target] : [])));
   for (const step of steps) {
     const ref = step.ref ?? '';
-    checkStep({ problems, cel, reader: { ref, refs, isBefore: (other) => graph.isBefore(other, ref) } }, step);
+    // When a compensation begins, all steps but other compensations have ended.
+    const isBefore = (other: string): boolean =>
+      graph.isBefore(other, ref) || (undoing.has(ref) && refs.has(other) && !undoing.has(other));
+    checkStep({ problems, cel, reader: { ref, refs, isBefore } }, step);
   }
   const joins = new Map(steps.map(({ ref, join }) => [ref, join]));
   const isSure = surelyEnded(graph, edges, (ref) => joins.get(ref) ?? { mode: 'all' });

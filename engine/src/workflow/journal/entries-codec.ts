@@ -92,6 +92,8 @@ function storedRunEntry(entry: RunEntry): Stored {
       const value = { state: status, output: toStoredSource(output), error: toStoredError(error) };
       return { $case: 'runEnding', value };
     }
+    case 'run_compensating':
+      return { $case: 'runCompensating', value: { steps: [...entry.steps] } };
     case 'run_failing':
       return { $case: 'runFailing', value: { error: toStoredError(entry.error) } };
     case 'run_closed': {
@@ -199,6 +201,8 @@ function runEntryOf(stored: Exclude<Stored, StoredStep>): Entry {
       const status = endingStatus(state);
       return { kind: 'run_ending', status, output: fromStoredSource(output), error: fromStoredError(error) };
     }
+    case 'runCompensating':
+      return { kind: 'run_compensating', steps: stored.value.steps };
     case 'runFailing':
       return { kind: 'run_failing', error: requiredError(stored.value.error) };
     case 'runClosed': {

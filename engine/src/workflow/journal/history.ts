@@ -86,6 +86,8 @@ function detailOf(entry: Entry): Readonly<Record<string, unknown>> {
       return { reason: entry.reason, requested_by: entry.requestedBy };
     case 'run_parked':
       return { code: entry.code, message: entry.message, ...(entry.step === '' ? {} : { step: entry.step }) };
+    case 'run_compensating':
+      return { steps: entry.steps };
     case 'run_ending':
     case 'run_closed': {
       const output = entry.output === null ? {} : { output: shownSource(entry.output) };

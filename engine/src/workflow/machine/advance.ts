@@ -26,7 +26,7 @@ import { applyLost, applyResult, applyRunning, applySilent } from './settle-atte
 import type { RunState } from './state.js';
 import { cancelWaiting } from './tell-to-stop.js';
 import { applyTerminate } from './terminate.js';
-import { emit, goesOn, openTick, type Tick } from './tick.js';
+import { emit, mayTryAgain, openTick, type Tick } from './tick.js';
 import { storableUs } from './timestamp.js';
 import { applyWake } from './wake.js';
 
@@ -74,7 +74,7 @@ function apply(tick: Tick, input: RunInput): Disposition {
 function settle(tick: Tick): void {
   if (tick.draft.closed !== null || isHeld(tick.draft)) return;
   propagate(tick);
-  if (!goesOn(tick)) cancelWaiting(tick);
+  if (!mayTryAgain(tick)) cancelWaiting(tick);
   closeWhenDone(tick);
 }
 

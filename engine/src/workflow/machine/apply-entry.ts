@@ -122,6 +122,9 @@ function applyRunEntry(draft: Draft, entry: RunEntry): void {
       draft.output = entry.output;
       draft.error = entry.error;
       return;
+    case 'run_compensating':
+      draft.compensating = entry.steps;
+      return;
     case 'run_terminated':
       draft.terminated = true;
       release(draft);

@@ -1,4 +1,6 @@
 /** Closes a run in which nothing is open any more. */
+import { compensate } from './compensate.js';
+import { isEndDecided } from './draft.js';
 import { checkSize, ownFailure, tryPlan } from './failure.js';
 import { sourceOf } from './start-steps.js';
 import { emit, type Tick } from './tick.js';
@@ -31,26 +33,34 @@ function runOutput(tick: Tick): ValueSource {
   return { kind: 'value', value: checkSize(defaultOutput(tick), OUTPUT) };
 }
 
-/**
- * Closes the run when no step is open: as was decided before (asked to end, ended by a step or by its timeout,
- * failing), else COMPLETED.
- */
-export function closeWhenDone(tick: Tick): void {
+/** Whether nothing is open any more. */
+function isQuiet({ draft }: Tick): boolean {
+  return draft.steps.active() === 0 && draft.steps.waiting() === 0;
+}
+
+/** Closes a run of which it is decided how it ends. */
+function closeAsDecided(tick: Tick): void {
   const { draft } = tick;
-  if (draft.steps.active() > 0 || draft.steps.waiting() > 0) return;
   if (draft.cancel !== null) {
     emit(tick, { kind: 'run_closed', status: 'CANCELLED', output: null, error: draft.error });
-    return;
-  }
-  if (draft.ending !== null) {
+  } else if (draft.ending !== null) {
     emit(tick, { kind: 'run_closed', status: draft.ending, output: draft.output, error: draft.error });
-    return;
+  } else {
+    emit(tick, { kind: 'run_closed', status: 'FAILED', output: null, error: draft.error });
   }
-  const output = draft.error === null ? tryPlan(() => runOutput(tick)) : null;
-  if (output?.ok === true) {
-    emit(tick, { kind: 'run_closed', status: 'COMPLETED', output: output.value, error: null });
-    return;
+}
+
+/**
+ * Closes the run when no step is open: as was decided before (asked to end, ended by a step or by its timeout,
+ * failing), else COMPLETED. A run that does not complete is compensated first.
+ */
+export function closeWhenDone(tick: Tick): void {
+  if (!isQuiet(tick)) return;
+  if (!isEndDecided(tick.draft)) {
+    const output = tryPlan(() => runOutput(tick));
+    if (output.ok) return emit(tick, { kind: 'run_closed', status: 'COMPLETED', output: output.value, error: null });
+    emit(tick, { kind: 'run_failing', error: ownFailure('', output.error, 'output: ') });
   }
-  if (output !== null) emit(tick, { kind: 'run_failing', error: ownFailure('', output.error, 'output: ') });
-  emit(tick, { kind: 'run_closed', status: 'FAILED', output: null, error: draft.error });
+  compensate(tick);
+  if (isQuiet(tick)) closeAsDecided(tick);
 }

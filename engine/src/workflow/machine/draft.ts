@@ -25,6 +25,7 @@ export interface Draft {
   paused: RunState['paused'];
   heldSinceUs: number | null;
   ending: RunState['ending'];
+  compensating: RunState['compensating'];
   deadlineUs: number | null;
   traceparent: string | undefined;
   /** run_terminated stands in this row: the row closes the run. */
@@ -53,6 +54,7 @@ export function emptyRun(key: { readonly tenantId: string; readonly runId: strin
     paused: null,
     heldSinceUs: null,
     ending: null,
+    compensating: null,
     deadlineUs: null,
     steps: EMPTY_STEPS,
   };
@@ -79,6 +81,7 @@ export function openDraft(before: RunState, atUs: number): Draft {
     paused: before.paused,
     heldSinceUs: before.heldSinceUs,
     ending: before.ending,
+    compensating: before.compensating,
     deadlineUs: before.deadlineUs,
     traceparent: before.traceparent,
     terminated: false,
@@ -94,6 +97,11 @@ export function isHeld(draft: Pick<Draft, 'parked' | 'paused'>): boolean {
 /** Whether how the run ends is decided: it was asked to, it is failing, a step completed it, or its time is over. */
 export function isEndDecided(draft: Pick<Draft, 'cancel' | 'error' | 'ending'>): boolean {
   return draft.cancel !== null || draft.error !== null || draft.ending !== null;
+}
+
+/** Whether steps that are open try again: how the run ends is not decided, or it is being compensated. */
+export function triesAgain(draft: Pick<Draft, 'cancel' | 'error' | 'ending' | 'compensating'>): boolean {
+  return !isEndDecided(draft) || draft.compensating !== null;
 }
 
 /** Public state that follows from what a run holds. */
@@ -128,6 +136,7 @@ export function finishDraft(draft: Draft, seq: number): RunState {
     paused: draft.paused,
     heldSinceUs: draft.heldSinceUs,
     ending: draft.ending,
+    compensating: draft.compensating,
     deadlineUs: draft.deadlineUs,
     steps: draft.steps.done(),
   };

@@ -59,6 +59,8 @@ export type Entry =
       readonly output: ValueSource | null;
       readonly error: RunFailure | null;
     }
+  /** The run does not complete: these steps undo, one after another, what others did. Nothing else begins any more. */
+  | { readonly kind: 'run_compensating'; readonly steps: readonly string[] }
   /** The run ends in this very row; what its attempts still answer is ignored. */
   | { readonly kind: 'run_terminated'; readonly reason: string; readonly requestedBy: string }
   | {

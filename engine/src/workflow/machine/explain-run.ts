@@ -56,10 +56,15 @@ const KINDS: Readonly<Partial<Record<StepStatus, ReasonKind>>> = {
 /** How the run will end, when that is decided, as the beginning of a sentence. */
 function ending(state: RunState): string {
   if (!isEndDecided(state)) return '';
-  if (state.cancel !== null) return 'the run is being cancelled: ';
-  if (state.ending === 'COMPLETED') return 'the run is complete: ';
-  if (state.ending === 'TIMED_OUT') return 'the time of the run is over: ';
-  return `the run is failing with ${state.error?.code ?? 'an error'}: `;
+  if (state.compensating !== null) return `${decided(state)} and is being compensated: `;
+  return `${decided(state)}: `;
+}
+
+function decided(state: RunState): string {
+  if (state.cancel !== null) return 'the run is being cancelled';
+  if (state.ending === 'COMPLETED') return 'the run is complete';
+  if (state.ending === 'TIMED_OUT') return 'the time of the run is over';
+  return `the run is failing with ${state.error?.code ?? 'an error'}`;
 }
 
 function ofStep(state: RunState, step: StepState, others: number): RunReason {

@@ -16,7 +16,7 @@ export {
   taskOf,
   type OpenAttempt,
 } from './orders.js';
-export type { ExpressionScope, Join, Plan, PlanEdge, PlanStep, RetryPlan, Template } from './plan.js';
+export type { Compensation, ExpressionScope, Join, Plan, PlanEdge, PlanStep, RetryPlan, Template } from './plan.js';
 export { isActive, isClosed, resolveSource, runOutput, stateBytes, wakeAtUs } from './queries.js';
 export type { RunFailure, RunState, RunStatus, StepState, StepStatus, StepTable } from './state.js';
 export { stepTable } from './step-table.js';

@@ -7,7 +7,7 @@ import type { Disposition, RunInput } from './inputs.js';
 import { isHeld } from './draft.js';
 import { isEnded } from './resolve-edges.js';
 import { schedule } from './schedule.js';
-import { emit, goesOn, type Tick } from './tick.js';
+import { emit, goesOn, mayTryAgain, type Tick } from './tick.js';
 import { catchUp } from './wake.js';
 
 /** Holds an open run. */
@@ -64,7 +64,7 @@ export function applyRetry(tick: Tick, input: RunInput & { readonly kind: 'retry
   if (parked === null || draft.closed !== null) return 'ignored';
   emit(tick, { kind: 'run_resumed', requestedBy: input.requestedBy });
   const step = draft.steps.get(parked.step);
-  if (step?.status === 'BACKOFF' && goesOn(tick)) schedule(tick, step.path, step.attempt + 1, null);
+  if (step?.status === 'BACKOFF' && mayTryAgain(tick)) schedule(tick, step.path, step.attempt + 1, null);
   goOn(tick);
   return 'applied';
 }

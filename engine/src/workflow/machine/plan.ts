@@ -54,9 +54,19 @@ export type Join =
       readonly cancelLosers: boolean;
     };
 
+/** What a step undoes once the run does not complete: the effect of a step that completed. */
+export interface Compensation {
+  /** The step that is undone. */
+  readonly sourceRef: string;
+  /** Undone only where this holds; null: always. */
+  readonly condition: Template | null;
+}
+
 interface PlanStepBase {
   readonly ref: string;
   readonly title: string;
+  /** Set for a compensation: such a step has no edges, and begins only when the run is compensated. */
+  readonly compensates: Compensation | null;
   readonly incoming: readonly PlanEdge[];
   readonly outgoing: readonly PlanEdge[];
   readonly join: Join;

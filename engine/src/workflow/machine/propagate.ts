@@ -72,7 +72,8 @@ function followEnded(tick: Tick): void {
 function startRoots(tick: Tick): void {
   for (const step of tick.plan.steps) {
     if (!goesOn(tick)) return;
-    if (step.incoming.length === 0 && tick.draft.steps.get(step.ref) === undefined) startStep(tick, step);
+    const isRoot = step.incoming.length === 0 && step.compensates === null;
+    if (isRoot && tick.draft.steps.get(step.ref) === undefined) startStep(tick, step);
   }
 }
 

@@ -22,7 +22,8 @@ export function isActive(state: RunState): boolean {
 export function wakeAtUs(state: RunState): number | null {
   if (isClosed(state) || isHeld(state)) return null;
   const { nextDueUs } = state.steps;
-  const deadlineUs = state.cancel === null && state.ending === null ? state.deadlineUs : null;
+  const isTimed = state.cancel === null && state.ending === null && state.compensating === null;
+  const deadlineUs = isTimed ? state.deadlineUs : null;
   if (deadlineUs === null) return nextDueUs;
   return nextDueUs === null ? deadlineUs : Math.min(nextDueUs, deadlineUs);
 }

@@ -8,7 +8,7 @@
  * asking again gives the same.
  */
 import { DuctorError } from '../../kernel/index.js';
-import type { Join, PlanEdge } from './plan.js';
+import type { Join, PlanEdge, Template } from './plan.js';
 import type { StepState, StepStatus } from './state.js';
 import type { EdgeResolution, Tick } from './tick.js';
 
@@ -56,9 +56,10 @@ function byOutcome(tick: Tick, edge: PlanEdge): EdgeResolution {
   return edge.case === null || edge.case === chosenCase(tick, edge.sourceRef) ? 'FIRED' : 'NEUTRAL';
 }
 
-function holds(tick: Tick, edge: PlanEdge): boolean {
-  if (edge.condition === null) return true;
-  const result = edge.condition.evaluate(tick.scope);
+/** Whether a condition holds; null does. Throws what it throws, and expression_failed when it is no bool. */
+export function holdsFor(tick: Tick, condition: Template | null): boolean {
+  if (condition === null) return true;
+  const result = condition.evaluate(tick.scope);
   if (typeof result === 'boolean') return result;
   throw new DuctorError('expression_failed', `the condition gives ${typeof result}, not a bool`);
 }
@@ -68,7 +69,7 @@ export function resolveEdge(tick: Tick, edge: PlanEdge): EdgeResolution {
   const known = tick.resolved.get(edge);
   if (known !== undefined) return known;
   const outcome = byOutcome(tick, edge);
-  const resolution = outcome === 'FIRED' && !holds(tick, edge) ? 'NEUTRAL' : outcome;
+  const resolution = outcome === 'FIRED' && !holdsFor(tick, edge.condition) ? 'NEUTRAL' : outcome;
   tick.resolved.set(edge, resolution);
   return resolution;
 }

@@ -1,6 +1,6 @@
 /** Ends attempts: results, lost workers, timeouts. The first outcome of the attempt the run waits for counts. */
 import { WORKER_LOST } from './apply-entry.js';
-import { isEndDecided } from './draft.js';
+import { triesAgain } from './draft.js';
 import { MAX_VALUE_BYTES } from './failure.js';
 import type { AttemptOutcome, Disposition, RunInput } from './inputs.js';
 import type { PlanStep } from './plan.js';
@@ -45,6 +45,8 @@ function isExhausted({ retry }: Callback, step: StepState, nextAtUs: number): bo
 /** Why the run has to be parked for this failure of the last attempt there is; null: it has not. */
 function parkReason(tick: Tick, planned: Callback, step: StepState, error: RunFailure, exhausted: boolean) {
   const { path, attempt } = step;
+  // Whoever asked for the end of a run that is being compensated does not want to look after it any more.
+  if (tick.draft.cancel !== null) return null;
   if (error.code === WORKER_LOST && step.lostInARow + 1 >= LOST_IN_A_ROW_MAX) {
     const message = `${step.lostInARow + 1} workers in a row were lost while they ran step ${path}`;
     return { code: WORKER_LOST, message, step: path };
@@ -65,7 +67,7 @@ export function failAttempt(tick: Tick, step: StepState, failure: AttemptFailure
   const retryable = mayRetry(planned.retry, failure);
   const { code, message, stack } = failure;
   const error: RunFailure = { code, message, step: path, attempt, retryable, stack };
-  const isDecided = isEndDecided(draft);
+  const isDecided = !triesAgain(draft);
   if (step.status === 'CANCELLING' && !isDecided) {
     // A loser of a join: it was told to stop, and how it ended fails nothing.
     endCancelled(tick, step, false);

@@ -6,6 +6,8 @@
  *   RUNNING | WAITING -> CANCELLING -> CANCELLED
  *   RUNNING | WAITING | CANCELLING <-> PARKED;  RUNNING | WAITING <-> PAUSED -> PARKED
  *   any of them -> TERMINATED
+ * A run that does not complete and has something to compensate does so before it closes: `compensating` is set, and
+ * only those steps begin.
  * Step status (a step that is not in `steps` is PENDING)
  *   PENDING -> SCHEDULED -> RUNNING -> COMPLETED | FAILED | BACKOFF;  BACKOFF -> SCHEDULED (next attempt)
  *   PENDING -> WAITING -> COMPLETED;  PENDING -> COMPLETED | FAILED (done by the coordinator itself)
@@ -123,6 +125,8 @@ export interface RunState {
   readonly heldSinceUs: number | null;
   /** How the run will close once its open attempts ended: a step completed it, or its time is over. */
   readonly ending: 'COMPLETED' | 'TIMED_OUT' | null;
+  /** Compensations in the order in which they run, each after the end of the one before; null: there are none (yet). */
+  readonly compensating: readonly string[] | null;
   /** When the run must have ended, microseconds since 1970. */
   readonly deadlineUs: number | null;
   /** W3C trace context of the trigger, for spans of its steps; absent: none. Decides nothing. */

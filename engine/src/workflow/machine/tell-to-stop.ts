@@ -34,8 +34,9 @@ export function stopStep(tick: Tick, step: StepState): void {
   else if (isActiveStatus(step.status) && step.status !== 'CANCELLING') tellToStop(tick, step);
 }
 
-/** Stops every step that is under way. Evaluates nothing of the plan. */
+/** Stops every step that is under way, but no compensation: that comes to its end. Evaluates nothing of the plan. */
 export function stopAll(tick: Tick): void {
+  if (tick.draft.compensating !== null) return;
   cancelWaiting(tick);
   if (tick.draft.steps.active() === 0) return;
   for (const step of [...tick.draft.steps.values()]) stopStep(tick, step);

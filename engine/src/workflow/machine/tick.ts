@@ -1,7 +1,7 @@
 /** One tick in the making: what all the small files of the machine work on. */
 import { impossible, seededRandom, unitInterval, type Random } from '../../kernel/index.js';
 import { applyEntry } from './apply-entry.js';
-import { isEndDecided, isHeld, openDraft, type Draft } from './draft.js';
+import { isEndDecided, isHeld, openDraft, triesAgain, type Draft } from './draft.js';
 import type { Entry } from './entries.js';
 import type { Command, MachineContext } from './inputs.js';
 import type { ExpressionScope, Plan, PlanEdge, PlanStep } from './plan.js';
@@ -77,6 +77,11 @@ export function callbackAt(tick: Tick, path: string): PlanStep & { readonly type
   const step = planStepAt(tick, path);
   if (step.type === 'CALLBACK') return step;
   impossible('plan-attempt', `step ${path} of ${tick.plan.familySlug} is ${step.type} and makes no attempts`);
+}
+
+/** Whether a step that is open tries again: the run goes on, or is being compensated. */
+export function mayTryAgain({ draft }: Tick): boolean {
+  return draft.closed === null && !isHeld(draft) && triesAgain(draft);
 }
 
 /** Whether the run begins, retries and wakes steps: it is open, not held, and how it ends is not decided. */

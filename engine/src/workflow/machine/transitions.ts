@@ -3,7 +3,7 @@
  * did not write.
  */
 import { impossible } from '../../kernel/index.js';
-import { isEndDecided, isHeld, type Draft } from './draft.js';
+import { isEndDecided, isHeld, triesAgain, type Draft } from './draft.js';
 import type { ClosedStatus, Entry } from './entries.js';
 import type { StepState, StepStatus } from './state.js';
 
@@ -40,16 +40,29 @@ function goesOn(draft: Draft): boolean {
   return !isHeld(draft) && !isEndDecided(draft) && !draft.terminated;
 }
 
+/** Whether this step may begin, try again or reach the end of a wait. */
+function stepGoesOn(draft: Draft, path: string): boolean {
+  if (isHeld(draft) || draft.terminated || !triesAgain(draft)) return false;
+  return draft.compensating === null || draft.compensating.includes(path);
+}
+
+/** Whether the run has come to the point from which it may be compensated. */
+function mayCompensate(draft: Draft, steps: readonly string[]): boolean {
+  if (isHeld(draft) || draft.terminated || draft.compensating !== null || steps.length === 0) return false;
+  if (draft.ending === 'COMPLETED' || !isEndDecided(draft)) return false;
+  return draft.steps.active() === 0 && draft.steps.waiting() === 0;
+}
+
 /** Why the run's own state forbids the entry of a step; null: it does not. */
 function refusal(draft: Draft, entry: StepEntry, from: StepFrom): string | null {
   if (draft.terminated && entry.kind !== 'step_cancelled') return 'in a run that is terminated';
-  if (entry.kind === 'step_cancelling') return null;
+  if (entry.kind === 'step_cancelling') return draft.compensating === null ? null : 'which compensates';
   if (entry.kind === 'step_cancelled') {
     const isTold = from === 'CANCELLING' || from === 'BACKOFF' || from === 'WAITING';
     return isTold || draft.terminated ? null : 'which was not told to stop';
   }
   const isBeginning = from === 'PENDING' || from === 'WAITING' || from === 'BACKOFF';
-  return isBeginning && !goesOn(draft) ? `${from} in a run that is held` : null;
+  return isBeginning && !stepGoesOn(draft, entry.path) ? `${from} in a run that is held` : null;
 }
 
 function refuse(draft: Draft, entry: Entry, why: string): never {
@@ -92,8 +105,10 @@ function isRunTransition(draft: Draft, entry: RunEntry): boolean {
       return isHeld(draft);
     case 'run_ending':
       // The time of a run that is failing can be over, too; nothing else may change how a run ends.
-      if (isHeld(draft) || draft.cancel !== null || draft.ending !== null) return false;
+      if (isHeld(draft) || draft.cancel !== null || draft.ending !== null || draft.compensating !== null) return false;
       return entry.status === 'TIMED_OUT' ? entry.error !== null : draft.error === null;
+    case 'run_compensating':
+      return mayCompensate(draft, entry.steps);
     case 'run_terminated':
       return true;
     case 'run_failing':

@@ -55,8 +55,9 @@ function happen(tick: Tick, step: StepState): void {
 
 /** Whether the time of the run is over and that is what ends it. */
 function isRunOver(tick: Tick): boolean {
-  const { deadlineUs, cancel, ending } = tick.draft;
-  return deadlineUs !== null && cancel === null && ending === null && deadlineUs <= tick.nowUs;
+  const { deadlineUs, cancel, ending, compensating } = tick.draft;
+  const isTimed = cancel === null && ending === null && compensating === null;
+  return deadlineUs !== null && isTimed && deadlineUs <= tick.nowUs;
 }
 
 function isDue(tick: Tick): boolean {

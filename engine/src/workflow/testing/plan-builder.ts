@@ -1,6 +1,6 @@
 /** Plans for tests, without definitions and CEL: templates are plain functions. */
 import { impossible } from '../../kernel/index.js';
-import type { ExpressionScope, Join, Plan, PlanEdge, PlanStep } from '../machine/index.js';
+import type { Compensation, ExpressionScope, Join, Plan, PlanEdge, PlanStep } from '../machine/index.js';
 import type { RetryPlan, Template, ValueSource } from '../machine/index.js';
 
 /** A template from a function, or from where the value stands. */
@@ -42,6 +42,8 @@ export type StepSpec =
       readonly scheduleToStartTimeoutMs?: number | undefined;
       readonly heartbeatTimeoutMs?: number | undefined;
       readonly join?: Join | undefined;
+      /** Makes it a compensation, which has no edges. */
+      readonly compensates?: Compensation | undefined;
     }
   | {
       readonly type: 'DATAFLOW';
@@ -102,6 +104,7 @@ function stepOf(ref: string, spec: StepSpec, edges: readonly PlanEdge[]): PlanSt
     incoming: edges.filter(({ targetRef }) => targetRef === ref),
     outgoing: edges.filter(({ sourceRef }) => sourceRef === ref),
     join: spec.join ?? ALL,
+    compensates: 'compensates' in spec ? (spec.compensates ?? null) : null,
   };
   if (spec.type !== 'CALLBACK') return { ...spec, ...base };
   return {

@@ -129,20 +129,43 @@ function fitting(edgesDrawn: readonly PlanEdge[], steps: readonly StepSpec[]): r
   });
 }
 
-/** Plans. Refs are s0, s1, ...; edges lead from lower to higher ones. */
+/** Compensations of some of the steps: u0 undoes s0. */
+function compensations(steps: readonly StepSpec[]): fc.Arbitrary<Readonly<Record<string, StepSpec>>> {
+  const condition = fc.constantFrom(
+    null,
+    null,
+    null,
+    template(() => false),
+    template(fail),
+  );
+  const one = fc.option(fc.tuple(callbacks(0), condition), { freq: 3 });
+  return fc.tuple(...steps.map(() => one)).map((drawn) => {
+    const made = drawn.flatMap((pair, index): readonly [string, StepSpec][] => {
+      const type = steps[index]?.type;
+      if (pair === null || type === 'FAIL' || type === 'COMPLETE') return [];
+      const compensates = { sourceRef: refOf(index), condition: pair[1] };
+      return pair[0].type === 'CALLBACK' ? [[`u${index}`, { ...pair[0], join: undefined, compensates }]] : [];
+    });
+    return Object.fromEntries(made);
+  });
+}
+
+/** Plans. Refs are s0, s1, ... and u0, u1, ... for their compensations; edges lead from lower to higher ones. */
 export const plans: fc.Arbitrary<Plan> = fc.integer({ min: 1, max: 9 }).chain((count) =>
   fc
     .record({
-      steps: fc.tuple(...Array.from({ length: count }, (_, index) => stepSpecs(index))),
+      steps: fc
+        .tuple(...Array.from({ length: count }, (_, index) => stepSpecs(index)))
+        .chain((drawn) => fc.tuple(fc.constant(drawn), compensations(drawn))),
       edges: edges(count),
       hasOutput: fc.constantFrom('default', 'source', 'value', 'fails'),
       onFailure: fc.constantFrom('drain' as const, 'cancel' as const),
       onExhausted: fc.constantFrom('fail' as const, 'fail' as const, 'park' as const),
       timeoutMs: maybe(200, 9000),
     })
-    .map(({ steps, edges: drawn, hasOutput, onFailure, onExhausted, timeoutMs }) =>
+    .map(({ steps: [steps, undoing], edges: drawn, hasOutput, onFailure, onExhausted, timeoutMs }) =>
       planOf({
-        steps: Object.fromEntries(steps.map((step, index) => [refOf(index), step])),
+        steps: { ...Object.fromEntries(steps.map((step, index) => [refOf(index), step])), ...undoing },
         edges: fitting(drawn, steps),
         ...{ onFailure, onExhausted },
         ...(timeoutMs === undefined ? {} : { timeoutMs }),

@@ -50,7 +50,7 @@ const STEP_TYPES: ReadonlyMap<string, StepType> = new Map(
 const EDGE_TYPES: ReadonlyMap<string, EdgeType> = new Map(
   [
     ...[EdgeType.EDGE_TYPE_SUCCESS, EdgeType.EDGE_TYPE_FAILURE],
-    ...[EdgeType.EDGE_TYPE_ALWAYS, EdgeType.EDGE_TYPE_TIMEOUT],
+    ...[EdgeType.EDGE_TYPE_ALWAYS, EdgeType.EDGE_TYPE_TIMEOUT, EdgeType.EDGE_TYPE_COMPENSATE],
   ].map((type) => [EdgeType[type], type]),
 );
 

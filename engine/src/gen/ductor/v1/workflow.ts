@@ -50,6 +50,8 @@ export enum EdgeType {
   EDGE_TYPE_ALWAYS = 3,
   /** EDGE_TYPE_TIMEOUT - Fires when the source failed by a timeout, instead of its FAILURE edges. */
   EDGE_TYPE_TIMEOUT = 4,
+  /** EDGE_TYPE_COMPENSATE - The target undoes what the source did: it runs when the source completed and the run does not. */
+  EDGE_TYPE_COMPENSATE = 5,
   UNRECOGNIZED = -1,
 }
 

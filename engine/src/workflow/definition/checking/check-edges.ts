@@ -4,6 +4,7 @@ import { DEFINITION_LIMITS } from '../limits.js';
 import { didYouMean } from '../suggest.js';
 import type { ReadStep } from './check-step.js';
 import { refuseLater } from './check-step.js';
+import { checkCompensations, COMPENSATE } from './check-compensations.js';
 import { checkSources } from './check-sources.js';
 import { sayDeadSteps } from './dead-steps.js';
 import { childPath, type ProblemSink } from './problems.js';
@@ -11,16 +12,16 @@ import type { ReadEdge } from './read-edge.js';
 import { optionalList, optionalText, readObject, requireField, requireText, type ObjectReader } from './shape.js';
 
 const EDGE_FIELDS = ['source_ref', 'target_ref', 'type', 'condition', 'case'];
-const EDGE_TYPES = ['EDGE_TYPE_SUCCESS', 'EDGE_TYPE_FAILURE', 'EDGE_TYPE_ALWAYS', 'EDGE_TYPE_TIMEOUT'];
-const LATER_TYPES = new Set(['EDGE_TYPE_COMPENSATE']);
+const EDGE_TYPES = ['EDGE_TYPE_SUCCESS', 'EDGE_TYPE_FAILURE', 'EDGE_TYPE_ALWAYS', 'EDGE_TYPE_TIMEOUT'].concat([
+  COMPENSATE,
+]);
 
 function readType(reader: ObjectReader): string | undefined {
   const value = requireField(reader, 'type', '"EDGE_TYPE_SUCCESS"');
   if (value === undefined || (typeof value === 'string' && EDGE_TYPES.includes(value))) return value;
-  const isLater = typeof value === 'string' && LATER_TYPES.has(value);
-  const hint = typeof value === 'string' && !isLater ? didYouMean(value, EDGE_TYPES) : '';
-  const problem = isLater ? 'is not supported by this version' : 'is no type of edge';
-  reader.problems.add(childPath(reader.path, 'type'), value, problem, `Use one of ${EDGE_TYPES.join(', ')}.${hint}`);
+  const hint = typeof value === 'string' ? didYouMean(value, EDGE_TYPES) : '';
+  const remedy = `Use one of ${EDGE_TYPES.join(', ')}.${hint}`;
+  reader.problems.add(childPath(reader.path, 'type'), value, 'is no type of edge', remedy);
   return undefined;
 }
 
@@ -96,6 +97,7 @@ export function checkGraph(steps: readonly ReadStep[], edges: readonly ReadEdge[
   sayCycles(problems, graph, (ref) => paths.get(ref) ?? 'steps');
   const named = new Map(steps.flatMap((step) => (step.ref === undefined ? [] : [[step.ref, step] as const])));
   checkSources(named, edges);
+  checkCompensations(named, edges);
   sayDeadSteps(named, edges, graph, problems);
   return graph;
 }

@@ -10,7 +10,7 @@ function outcomesOf(edges: readonly ReadEdge[], step: ReadStep | undefined): rea
   const canFail = type === undefined || step === undefined || type.canFail(step.args);
   const ofType = (...names: readonly string[]): readonly ReadEdge[] =>
     edges.filter((edge) => edge.type === undefined || names.includes(edge.type));
-  const completed = ofType('EDGE_TYPE_SUCCESS', 'EDGE_TYPE_ALWAYS');
+  const completed = ofType('EDGE_TYPE_SUCCESS', 'EDGE_TYPE_ALWAYS', 'EDGE_TYPE_COMPENSATE');
   const cases = new Set(completed.map((edge) => edge.case));
   const chosen = [...cases].map((one) => completed.filter((edge) => edge.case === undefined || edge.case === one));
   if (!canFail) return [completed, ...chosen];

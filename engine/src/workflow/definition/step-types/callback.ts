@@ -24,6 +24,7 @@ export const CALLBACK: StepType = {
     ...(['schedule_to_start_timeout', 'heartbeat_timeout'] as const),
   ]),
   makesAttempts: true,
+  canCompensate: true,
   fieldsOf: () => ({ handler: HANDLER }),
   canFail: () => true,
   compile(step, cel) {

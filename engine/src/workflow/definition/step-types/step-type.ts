@@ -13,7 +13,9 @@ import type { StepDefinition } from '../definition.js';
 export type StepOption =
   'input' | 'retry' | 'timeout' | 'cancel_timeout' | 'queue' | 'schedule_to_start_timeout' | 'heartbeat_timeout';
 
-type WithoutBase<T> = T extends PlanStep ? Omit<T, 'ref' | 'title' | 'incoming' | 'outgoing' | 'join'> : never;
+type WithoutBase<T> = T extends PlanStep
+  ? Omit<T, 'ref' | 'title' | 'incoming' | 'outgoing' | 'join' | 'compensates'>
+  : never;
 
 /** A step of a plan without its place in the graph. */
 export type PlanAction = WithoutBase<PlanStep>;
@@ -34,6 +36,8 @@ export interface StepType {
   readonly makesAttempts?: boolean;
   /** Names that edges from it may give as their case; absent: it has no cases. */
   readonly casesOf?: (args: JsonObject) => readonly string[];
+  /** Whether it can undo what another step did, as the target of an EDGE_TYPE_COMPENSATE. */
+  readonly canCompensate?: boolean;
   /** Whether it ends the run, so that no edge can lead on from it. */
   readonly endsRun?: boolean;
   /** Compiles a validated step. */

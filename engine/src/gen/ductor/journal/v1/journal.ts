@@ -158,6 +158,11 @@ export interface RunFailing {
   error: StoredError | undefined;
 }
 
+/** The run does not complete: these steps undo, one after another, what others did. */
+export interface RunCompensating {
+  steps: string[];
+}
+
 export interface RunClosed {
   /** Name of the final state: COMPLETED, FAILED, CANCELLED, TIMED_OUT, TERMINATED. */
   state: string;
@@ -185,6 +190,7 @@ export interface Entry {
     | { $case: "runPaused"; value: RunPaused }
     | { $case: "runEnding"; value: RunEnding }
     | { $case: "runTerminated"; value: RunTerminated }
+    | { $case: "runCompensating"; value: RunCompensating }
     | undefined;
 }
 
@@ -221,6 +227,8 @@ export interface Snapshot {
   heldSinceUs: bigint;
   /** As in RunStarted. */
   traceparent: string;
+  /** As in RunCompensating; empty: the run is not being compensated. */
+  compensating: string[];
 }
 
 export interface Snapshot_AttributesEntry {
@@ -1987,6 +1995,61 @@ export const RunFailing: MessageFns<RunFailing> = {
   },
 };
 
+function createBaseRunCompensating(): RunCompensating {
+  return { steps: [] };
+}
+
+export const RunCompensating: MessageFns<RunCompensating> = {
+  encode(message: RunCompensating, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.steps) {
+      writer.uint32(10).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RunCompensating {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRunCompensating();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.steps.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<RunCompensating>, I>>(base?: I): RunCompensating {
+    return RunCompensating.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<RunCompensating>, I>>(object: I): RunCompensating {
+    const message = createBaseRunCompensating();
+    message.steps = object.steps?.map((e) => e) || [];
+    return message;
+  },
+};
+
 function createBaseRunClosed(): RunClosed {
   return { state: "", output: undefined, error: undefined };
 }
@@ -2130,6 +2193,9 @@ export const Entry: MessageFns<Entry> = {
         break;
       case "runTerminated":
         RunTerminated.encode(message.entry.value, writer.uint32(146).fork()).join();
+        break;
+      case "runCompensating":
+        RunCompensating.encode(message.entry.value, writer.uint32(482).fork()).join();
         break;
     }
     return writer;
@@ -2292,6 +2358,14 @@ export const Entry: MessageFns<Entry> = {
             message.entry = { $case: "runTerminated", value: RunTerminated.decode(reader, reader.uint32()) };
             continue;
           }
+          case 60: {
+            if (tag !== 482) {
+              break;
+            }
+
+            message.entry = { $case: "runCompensating", value: RunCompensating.decode(reader, reader.uint32()) };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2418,6 +2492,12 @@ export const Entry: MessageFns<Entry> = {
         }
         break;
       }
+      case "runCompensating": {
+        if (object.entry?.value !== undefined && object.entry?.value !== null) {
+          message.entry = { $case: "runCompensating", value: RunCompensating.fromPartial(object.entry.value) };
+        }
+        break;
+      }
     }
     return message;
   },
@@ -2511,6 +2591,7 @@ function createBaseSnapshot(): Snapshot {
     paused: undefined,
     heldSinceUs: 0n,
     traceparent: "",
+    compensating: [],
   };
 }
 
@@ -2587,6 +2668,9 @@ export const Snapshot: MessageFns<Snapshot> = {
     }
     if (message.traceparent !== "") {
       writer.uint32(154).string(message.traceparent);
+    }
+    for (const v of message.compensating) {
+      writer.uint32(482).string(v!);
     }
     return writer;
   },
@@ -2759,6 +2843,14 @@ export const Snapshot: MessageFns<Snapshot> = {
             message.traceparent = reader.string();
             continue;
           }
+          case 60: {
+            if (tag !== 482) {
+              break;
+            }
+
+            message.compensating.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2823,6 +2915,7 @@ export const Snapshot: MessageFns<Snapshot> = {
       ? BigInt(object.heldSinceUs)
       : 0n;
     message.traceparent = object.traceparent ?? "";
+    message.compensating = object.compensating?.map((e) => e) || [];
     return message;
   },
 };
