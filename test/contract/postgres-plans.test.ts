@@ -115,6 +115,17 @@ const COMMIT: Case = [
   },
 ];
 
+const END: Case = [
+  'commit of an end that needs an empty box',
+  ['runs_pkey', 'run_inbox_pkey', 'engine_node_pkey'],
+  async (db) => {
+    const [a, b] = ALL;
+    const change = { header: header(a), needsEmptyBox: true, consumed: [1] };
+    const batch = layOut([tick(a, 2, change), tick(b, 2)]);
+    if (batch !== undefined) await db.query(batch.statement, [id(), 0, ...batch.values]);
+  },
+];
+
 /** What runs often on pooled sessions too. */
 const STATEMENTS: readonly Case[] = [
   [
@@ -187,17 +198,20 @@ describe.each(PLACES)('plans of $session on $tables tables', ({ tables, isLane }
   });
   afterAll(() => session.close());
 
-  it.each(isLane ? [COMMIT, ...STATEMENTS] : STATEMENTS)('%s: no scan of a whole table', async (_, indexes, send) => {
-    const explained = explainer(session);
-    await send(explained);
-    const types = explained.nodes.map((node) => node['Node Type']);
-    const whole = explained.nodes
-      .filter((node) => node['Node Type'] === 'Seq Scan')
-      .map((node) => node['Relation Name']);
-    // An empty table (a partition of a coming week) may be read from end to end.
-    expect(isLane ? whole : whole.filter((name) => !empty.has(name))).toEqual([]);
-    expect(types).not.toContain('Hash Join');
-    expect(types).not.toContain('Merge Join');
-    expect(explained.nodes.map((node) => node['Index Name'])).toEqual(expect.arrayContaining([...indexes]));
-  });
+  it.each(isLane ? [COMMIT, END, ...STATEMENTS] : STATEMENTS)(
+    '%s: no scan of a whole table',
+    async (_, indexes, send) => {
+      const explained = explainer(session);
+      await send(explained);
+      const types = explained.nodes.map((node) => node['Node Type']);
+      const whole = explained.nodes
+        .filter((node) => node['Node Type'] === 'Seq Scan')
+        .map((node) => node['Relation Name']);
+      // An empty table (a partition of a coming week) may be read from end to end.
+      expect(isLane ? whole : whole.filter((name) => !empty.has(name))).toEqual([]);
+      expect(types).not.toContain('Hash Join');
+      expect(types).not.toContain('Merge Join');
+      expect(explained.nodes.map((node) => node['Index Name'])).toEqual(expect.arrayContaining([...indexes]));
+    },
+  );
 });

@@ -135,7 +135,7 @@ const MAIL_DROPPED: PlantedBug = {
   what: 'a message is answered as kept and is not',
   ports: (ports) =>
     withInbox(ports, {
-      send: (messages) => Promise.resolve(messages.map(() => true)),
+      send: (messages) => Promise.resolve(messages.map(() => 'sent' as const)),
     }),
 };
 

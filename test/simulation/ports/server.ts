@@ -8,7 +8,12 @@
  * 2. Every row passes the checks at the moment it is written.
  */
 import { SHARD_COUNT, shardOf } from '../../../engine/src/kernel/index.js';
-import type { CommitOutcome, InboxMessage, TickWrite } from '../../../engine/src/workflow/coordinator/ports.js';
+import type {
+  CommitOutcome,
+  InboxMessage,
+  SendOutcome,
+  TickWrite,
+} from '../../../engine/src/workflow/coordinator/ports.js';
 import { decodeInput } from '../../../engine/src/workflow/journal/index.js';
 import { MemoryDatabase } from '../../../engine/src/workflow/testing/memory-database.js';
 import { VENOM } from '../checks/payloads.js';
@@ -99,10 +104,10 @@ export class Server {
   }
 
   /** See InboxStore.send. */
-  send(messages: readonly Omit<InboxMessage, 'id'>[]): readonly boolean[] {
+  send(messages: readonly Omit<InboxMessage, 'id'>[]): readonly SendOutcome[] {
     const answers = this.db.send(messages);
     for (const [index, message] of messages.entries()) {
-      if (answers[index] !== true) continue;
+      if (answers[index] !== 'sent') continue;
       const input = decodeInput(message.body);
       if (input.kind === 'cancel') this.check.truth.mailedCancels.add(runName(message));
       if (input.kind !== 'result') continue;

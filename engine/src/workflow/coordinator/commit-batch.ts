@@ -37,6 +37,7 @@ const VERDICTS: Readonly<Record<TickOutcome, Verdict>> = {
   written: { kind: 'written' },
   conflict: { kind: 'conflict' },
   key_taken: { kind: 'key_taken' },
+  unread: { kind: 'unread' },
 };
 const UNKNOWN: Verdict = { kind: 'unknown' };
 const FENCED: Verdict = { kind: 'fenced' };

@@ -80,6 +80,7 @@ export class Incarnation {
       enqueue: (cell) => this.#enqueue(cell),
       want: (cell) => this.#loader.want(cell),
       deliver: (run, pending) => this.deliver(run, pending),
+      readMail: (shard) => this.mail(shard),
       released: (inboxId) => this.#reader.released(inboxId),
       keyTaken: (start) => this.#keys.add(start),
       startEnded: () => {

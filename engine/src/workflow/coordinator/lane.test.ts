@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { encodeInput } from '../journal/index.js';
 import { jsonValue } from '../machine/index.js';
 import { codeOf, CoordinatorKit, TENANT } from '../testing/coordinator-kit.js';
 import { edge, planOf, sequence } from '../testing/plan-builder.js';
@@ -324,5 +325,53 @@ describe('isolation inside a batch', () => {
     await kit.pass(500);
     expect((await Promise.all(starts)).length).toBe(2);
     expect(node.batches.map((batch) => batch.outcome)).toEqual(['repeat', 'repeat', 'repeat', 'repeat', 'committed']);
+  });
+});
+
+describe('the end of a run that may not lose a message', () => {
+  const RECEIVING = { ...ONE_STEP, receives: true };
+  const CANCEL = encodeInput({ kind: 'cancel', reason: 'in time', requestedBy: 'ada' });
+
+  it('waits for messages that came beside it, and takes them first', async () => {
+    const kit = new CoordinatorKit({ plans: [RECEIVING] });
+    const node = kit.node();
+    await kit.flush();
+    node.coordinator.workerConnected(WORKER, []);
+    const [run] = await kit.start(node, 1);
+    const key = { tenantId: TENANT, runId: run?.runId ?? '' };
+    // Nobody hints at it: only the end of the run finds it.
+    expect(kit.db.send([{ ...key, kind: 'cancel', body: CANCEL }])).toEqual(['sent']);
+    const acks = kit.settle(node, kit.take(node, WORKER));
+    await kit.flush();
+    expect(acks).toEqual(['recorded']);
+    expect(kit.stored(key.runId)).toMatchObject({ status: 'CANCELLED', cancel: { reason: 'in time' } });
+    expect(kit.db.inbox.size).toBe(0);
+    expect(kit.rows(key.runId)).toBe(2);
+  });
+
+  it('lets a sender wait while the box is sealed, and tells it that the run has ended', async () => {
+    const kit = new CoordinatorKit({ plans: [RECEIVING] });
+    const node = kit.node();
+    await kit.flush();
+    node.coordinator.workerConnected(WORKER, []);
+    const [run] = await kit.start(node, 1);
+    const key = { tenantId: TENANT, runId: run?.runId ?? '' };
+    kit.db.send([{ ...key, kind: 'cancel', body: CANCEL }]);
+    const readings: string[] = [];
+    let refuse = true;
+    node.fault = ({ store, method }) => {
+      if (store === 'inbox') readings.push(method);
+      return refuse && store === 'inbox' && method === 'read' ? { kind: 'lost_before' } : null;
+    };
+    kit.settle(node, kit.take(node, WORKER));
+    await kit.flush();
+    const late = codeOf(node.coordinator.cancel(key, 'late', 'bob'));
+    await kit.flush();
+    expect(kit.stored(key.runId)?.status).toBe('RUNNING');
+    refuse = false;
+    await kit.pass(1_000);
+    expect(await late).toBe('run_closed');
+    expect(readings.filter((method) => method === 'send').length).toBeGreaterThan(1);
+    expect(kit.stored(key.runId)).toMatchObject({ status: 'CANCELLED', cancel: { reason: 'in time' } });
   });
 });

@@ -15,7 +15,7 @@ import { noEffects, perform, type Effects } from './effects.js';
 import type { BatchMember } from './hooks.js';
 import { Fifo } from './fifo.js';
 import type { RunCell } from './run-cell.js';
-import { conflicted, goOn, putBack, setAside, undo, written } from './settle-tick.js';
+import { conflicted, goOn, putBack, setAside, undo, unread, written } from './settle-tick.js';
 import {
   computeTick,
   digestOf,
@@ -204,6 +204,8 @@ export class Lane {
         return conflicted(this.world, tick);
       case 'key_taken':
         return this.#keyTaken(tick);
+      case 'unread':
+        return unread(this.world, tick);
       case 'unknown':
       case 'fenced':
         return undo(tick);

@@ -6,6 +6,7 @@
  * 1. One transaction is under way at a time.
  * 2. Results are sent until they are in: their workers wait. A cancel that fails is answered to its caller.
  * 3. A message may be sent twice when an answer was lost; the machine ignores the second.
+ * 4. What meets a sealed box waits a moment and is sent again; its caller learns nothing of it.
  */
 import { DuctorError, shardOf, type Clock } from '../../kernel/index.js';
 import { backoffMs } from './backoff.js';
@@ -32,6 +33,8 @@ export interface MailSenderOptions {
 }
 
 const PAGE = 1_000;
+/** What met a sealed box is sent again after this. */
+const SEALED_WAIT_MS = 10;
 
 /** The sender of a node. */
 export class MailSender {
@@ -88,7 +91,12 @@ export class MailSender {
     const answers = await this.options.inbox.send(page.map((letter) => letter.message));
     const shards = new Set<number>();
     for (const [index, letter] of page.entries()) {
-      const isOpen = answers[index] ?? false;
+      const answer = answers[index] ?? 'not_open';
+      if (answer === 'busy') {
+        this.options.clock.setTimer(SEALED_WAIT_MS, () => this.send(letter));
+        continue;
+      }
+      const isOpen = answer === 'sent';
       if (isOpen) shards.add(shardOf(letter.message.runId));
       try {
         letter.sent(isOpen);

@@ -58,10 +58,18 @@ export interface TickWrite extends RunKey {
   readonly consumed: readonly number[];
   /** Of a start: whose deed it is, for the audit trail. Absent or null: nobody's, or no start. */
   readonly by?: Deed | null;
+  /**
+   * The tick ends a run to whose messages somebody may hold us: it is written only when the run's mailbox holds nothing
+   * but `consumed`, and no message can come beside it. Otherwise the outcome is 'unread'. Default: false.
+   */
+  readonly needsEmptyBox?: boolean;
 }
 
-/** What became of one TickWrite. key_taken: another run holds the idempotency key; nothing was written for this one. */
-export type TickOutcome = 'written' | 'conflict' | 'key_taken';
+/**
+ * What became of one TickWrite. key_taken: another run holds the idempotency key; unread: the mailbox holds messages
+ * that the tick has not consumed. In either case nothing was written for this one.
+ */
+export type TickOutcome = 'written' | 'conflict' | 'key_taken' | 'unread';
 
 /** What became of a batch. */
 export type CommitOutcome =
@@ -126,10 +134,22 @@ export interface InboxMessage extends RunKey {
   readonly by?: Deed | null;
 }
 
+/**
+ * What became of a message. busy: the run was about to end and is to read its box first; nothing was put there, and the
+ * same message may be sent again in a moment.
+ */
+export type SendOutcome = 'sent' | 'not_open' | 'busy';
+
+/** How long a box stays sealed after a tick that ends its run found messages in it, ms. */
+export const BOX_SEALED_MS = 500;
+
 /** The mailbox. */
 export interface InboxStore {
-  /** Puts messages in the boxes of open runs, in one transaction. One answer each: false when there is no open run. */
-  send(messages: readonly Omit<InboxMessage, 'id'>[]): Promise<readonly boolean[]>;
+  /**
+   * Puts messages in the boxes of open runs, in one transaction. One answer each. A message that was sent is there for
+   * the run's owner to see before the run can end by a tick that needs an empty box.
+   */
+  send(messages: readonly Omit<InboxMessage, 'id'>[]): Promise<readonly SendOutcome[]>;
   /** All messages of these shards in id order, at most `limit`, beyond the ids given. */
   read(shards: readonly number[], limit: number): Promise<readonly InboxMessage[]>;
 }

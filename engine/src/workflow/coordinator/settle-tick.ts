@@ -3,6 +3,7 @@
  *
  *   written            -> state replaced, waiting callers answered, commands carried out
  *   conflict, unknown  -> state forgotten, inputs kept in front, loaded again (applying them twice changes nothing)
+ *   unread             -> state and inputs kept; the mailbox is read, and the next tick takes what came
  *   key_taken          -> the start leaves; who holds its key is looked up
  *   fenced             -> inputs kept; the end of the incarnation hands them on
  */
@@ -20,6 +21,8 @@ import type { World } from './world.js';
 /** Conflicts of one run in a row after which each further one waits a while. */
 const FREE_CONFLICTS = 3;
 const CONFLICT_WAIT_MS = 1_000;
+/** A run that its mail kept from ending is tried again after this at the latest; its box is sealed for longer. */
+const UNREAD_WAIT_MS = 100;
 
 /** Puts inputs back in front of those that came meanwhile. */
 export function putBack(cell: RunCell, inputs: readonly PendingInput[]): void {
@@ -168,6 +171,18 @@ export function conflicted(world: World, tick: Tick): void {
   cell.conflicts += 1;
   if (cell.conflicts <= FREE_CONFLICTS) world.enqueue(cell);
   else setAside(world, cell, CONFLICT_WAIT_MS);
+}
+
+/** The run could not end: its mailbox holds messages. They are read now, and the tick is computed again with them. */
+export function unread(world: World, tick: Tick): void {
+  const { cell } = tick;
+  cell.phase = 'ready';
+  const hasNew = cell.inputs.length > 0;
+  putBack(cell, inputsOf(tick));
+  world.readMail(cell.shard);
+  // What was handed in while the batch was in flight may be all there is.
+  if (hasNew) world.enqueue(cell);
+  else setAside(world, cell, UNREAD_WAIT_MS);
 }
 
 /** Tries a cell again later. */

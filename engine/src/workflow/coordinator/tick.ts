@@ -117,6 +117,8 @@ function stepForward(
     startKey: next.seq === 1 ? (cell.start?.request.startKey ?? null) : null,
     consumed: consumedBy(inputs),
     by: next.seq === 1 ? (cell.start?.request.by ?? null) : null,
+    // A run that ends with its first row was never known to anybody who could have sent it something.
+    needsEmptyBox: next.closedAtUs !== null && next.seq > 1 && cell.plan?.receives === true,
   };
   const bytes = ROW_BYTES + entries.byteLength + (snapshot === null ? 0 : snapshot.byteLength);
   return { cell, inputs, dispositions, next, commands, write, bytes, parks };

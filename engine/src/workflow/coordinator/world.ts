@@ -50,6 +50,8 @@ export interface World extends Surroundings {
   readonly want: (cell: RunCell) => void;
   /** Hands a fact in. */
   readonly deliver: (run: RunKey, pending: PendingInput) => void;
+  /** There are messages for the shard. */
+  readonly readMail: (shard: number) => void;
   /** A mailbox row is consumed, or nobody here holds it any more. */
   readonly released: (inboxId: number) => void;
   /** Another run holds the idempotency key of this start. */

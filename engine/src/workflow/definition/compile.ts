@@ -132,6 +132,7 @@ export function compilePlan(definition: Definition, version: number, cel: CelCom
     timeoutMs: durationOrNull(normal.timeout),
     onFailure: normal.on_failure === 'cancel' ? 'cancel' : 'drain',
     onExhausted: normal.on_exhausted === 'park' ? 'park' : 'fail',
+    receives: false,
     output: normal.output === undefined ? null : compileTemplate(cel, normal.output, 'output'),
     checkInput: inputCheck(normal),
   };

@@ -127,6 +127,8 @@ export interface Plan {
   readonly onFailure: 'drain' | 'cancel';
   /** What becomes of a run whose step has no attempts left and no edge for its failure. */
   readonly onExhausted: 'fail' | 'park';
+  /** Others may send its runs messages of which none may be lost: such a run ends only once it has seen them all. */
+  readonly receives: boolean;
   /** Problems of an input, empty when it is fine. */
   readonly checkInput: (input: Value) => readonly string[];
 }

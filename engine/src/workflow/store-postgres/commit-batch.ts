@@ -26,6 +26,8 @@ export interface CommitAnswer extends Record<string, unknown> {
   readonly runs: readonly string[] | null;
   /** Set when some were not and there are start keys: runs with start keys that were there before. */
   readonly present: readonly string[] | null;
+  /** Set when there are ticks that need an empty box: ids of the runs whose boxes were not. */
+  readonly unread: readonly string[] | null;
 }
 
 /** The ticks of a batch by what is to be done for them. */
@@ -107,6 +109,15 @@ const layouts: Readonly<Record<PartName, Layout>> = {
         blob,
         rows.map((t) => t.fingerprint),
       ),
+    ];
+  },
+  boxes({ ticks }) {
+    const rows = ticks.filter((t) => t.needsEmptyBox === true);
+    if (rows.length === 0) return undefined;
+    return [
+      uuidArray(rows.map((t) => t.tenantId)),
+      uuidArray(rows.map((t) => t.runId)),
+      integerArray(rows.flatMap((t) => t.consumed)),
     ];
   },
   journal({ ticks }, blob) {
@@ -215,9 +226,15 @@ const layouts: Readonly<Record<PartName, Layout>> = {
 };
 
 /** What became of one tick when not all were appended. */
-function outcomeOf(tick: TickWrite, appended: ReadonlySet<string>, present: ReadonlySet<string>): TickOutcome {
+function outcomeOf(
+  tick: TickWrite,
+  appended: ReadonlySet<string>,
+  present: ReadonlySet<string>,
+  unread: ReadonlySet<string>,
+): TickOutcome {
   const name = nameOf(tick);
   if (tick.entries.length === 0 || appended.has(name)) return 'written';
+  if (unread.has(tick.runId)) return 'unread';
   return tick.startKey === null || present.has(name) ? 'conflict' : 'key_taken';
 }
 
@@ -245,7 +262,8 @@ export function layOut(batch: readonly TickWrite[]): CommitBatch | undefined {
       if (answer.appended === sorted.ticks.length && sorted.doubles.size === 0) return batch.map(() => 'written');
       const appended = new Set(answer.runs ?? sorted.ticks.map(nameOf));
       const present = new Set(answer.present ?? []);
-      return batch.map((tick) => (sorted.doubles.has(tick) ? 'key_taken' : outcomeOf(tick, appended, present)));
+      const unread = new Set(answer.unread ?? []);
+      return batch.map((tick) => (sorted.doubles.has(tick) ? 'key_taken' : outcomeOf(tick, appended, present, unread)));
     },
   };
 }

@@ -7,10 +7,11 @@
  * look-up a row, whatever the estimates say, while a nested loop over two unindexed lists costs their product.
  */
 import { auditInsert } from '../../tenancy/index.js';
+import { BOX_SEALED_MS } from '../coordinator/ports.js';
 
 /** Letters of the parts, in the order in which they stand in the statement. */
 export type PartName =
-  'keys' | 'journal' | 'headers' | 'attributes' | 'updates' | 'snapshots' | 'consumed' | 'dropped' | 'deeds';
+  'keys' | 'boxes' | 'journal' | 'headers' | 'attributes' | 'updates' | 'snapshots' | 'consumed' | 'dropped' | 'deeds';
 
 /** What a part needs to know of the statement around it. */
 export interface PartContext {
@@ -20,6 +21,8 @@ export interface PartContext {
   readonly blob: string;
   /** Whether the statement also claims start keys. */
   readonly hasKeys: boolean;
+  /** Whether the statement also looks into mailboxes. */
+  readonly hasBoxes: boolean;
 }
 
 /** One part. */
@@ -35,6 +38,13 @@ const START_KEY_US = 30 * 24 * 3600 * 1_000_000;
 
 /** Condition: the tick of this row of the part was appended. */
 const isAppended = 'coalesce((t.tenant_id, t.run_id) in (select j.tenant_id, j.run_id from j), false)';
+
+/** Condition: the tick has no start key, or it got it. */
+const HAS_ITS_KEY =
+  '(not t.is_keyed or coalesce((t.tenant_id, t.run_id) in (select k.tenant_id, k.run_id from k), false))';
+
+/** Condition: the tick needs no empty box, or its box is empty. */
+const HAS_EMPTY_BOX = 't.run_id <> all ((select b.unread from b)::uuid[])';
 
 /** Claims start keys, in the index's own order: two batches that want the same keys cannot deadlock. */
 const keys: Part = {
@@ -53,17 +63,38 @@ const keys: Part = {
 )`,
 };
 
-/** Appends to the journal; of ticks with a start key only those that got it. */
+/**
+ * Locks the runs that may end only with an empty mailbox and looks into their boxes with a snapshot that is later than
+ * the locks. A run whose box is not empty, or to which somebody is sending at this moment, is sealed for a while: the
+ * next try meets a box that no longer grows. Nothing here waits: a lock that waited for senders might never come, since
+ * the server lets further senders past it.
+ */
+const boxes: Part = {
+  types: ['uuid', 'uuid', 'bigint'],
+  sql: ({ arrays: [tenants, runs, consumedIds] }) => `l as materialized (
+  select t.tenant_id, t.run_id from fence, unnest(${tenants}, ${runs}) as t (tenant_id, run_id)
+  cross join lateral (
+    select 1 from ductor.runs r
+    where r.tenant_id = t.tenant_id and r.run_id = t.run_id for update skip locked) r
+), b as materialized (
+  select ductor.runs_with_mail(array_agg(l.tenant_id), array_agg(l.run_id), ${consumedIds})
+    || array(select unnest(${runs}) except select o.run_id from l o) as unread
+  from l
+), seal as (
+  update ductor.runs r set sealed_until = ductor.now_us() + ${BOX_SEALED_MS * 1000}
+  from fence, b, unnest(${tenants}, ${runs}) as t (tenant_id, run_id)
+  where r.tenant_id = t.tenant_id and r.run_id = t.run_id and t.run_id = any (b.unread)
+)`,
+};
+
+/** Appends to the journal; of ticks with a start key only those that got it, of ends only those without mail. */
 const journal: Part = {
   types: ['bigint', 'uuid', 'uuid', 'int', 'boolean', 'int', 'int'],
-  sql: ({ arrays, blob, hasKeys }) => `j as (
+  sql: ({ arrays, blob, hasKeys, hasBoxes }) => `j as (
   insert into ductor.run_journal (at, tenant_id, run_id, seq, entries)
   select t.at, t.tenant_id, t.run_id, t.seq, substring(${blob} from t.start + 1 for t.size)
-  from fence, unnest(${arrays.join(', ')}) as t (at, tenant_id, run_id, seq, is_keyed, start, size)${
-    hasKeys
-      ? '\n  where not t.is_keyed or coalesce((t.tenant_id, t.run_id) in (select k.tenant_id, k.run_id from k), false)'
-      : ''
-  }
+  from fence, unnest(${arrays.join(', ')}) as t (at, tenant_id, run_id, seq, is_keyed, start, size)
+  where ${hasKeys ? HAS_ITS_KEY : 'true'} and ${hasBoxes ? HAS_EMPTY_BOX : 'true'}
   on conflict do nothing
   returning tenant_id, run_id
 )`,
@@ -144,6 +175,7 @@ const deeds: Part = {
 /** All parts. */
 export const PARTS: Readonly<Record<PartName, Part>> = {
   keys,
+  boxes,
   journal,
   headers,
   attributes,
@@ -157,6 +189,7 @@ export const PARTS: Readonly<Record<PartName, Part>> = {
 /** The parts in the order in which they stand in a statement. */
 export const PART_NAMES: readonly PartName[] = [
   'keys',
+  'boxes',
   'journal',
   'headers',
   'attributes',

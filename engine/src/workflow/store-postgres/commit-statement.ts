@@ -19,9 +19,10 @@ const FENCE = `fence as materialized (
  * What became of the ticks. Mostly two numbers say it: as many rows were appended as were sent. Otherwise the
  * runs that were appended, and of those with start keys the ones that are there already.
  */
-function answer(hasJournal: boolean, keyArrays: readonly string[]): string {
+function answer(hasJournal: boolean, keyArrays: readonly string[], hasBoxes: boolean): string {
   const fence = '(select count(*)::int from fence) as fence';
-  if (!hasJournal) return `select ${fence}, $4::int as appended, null as runs, null as present`;
+  const unread = `${hasBoxes ? '(select b.unread::text[] from b)' : 'null'} as unread`;
+  if (!hasJournal) return `select ${fence}, $4::int as appended, null as runs, null as present, ${unread}`;
   const isShort = '(select count(*) from j) < $4::int';
   const present =
     keyArrays.length === 0
@@ -31,7 +32,7 @@ function answer(hasJournal: boolean, keyArrays: readonly string[]): string {
     where exists (select 1 from ductor.runs r where r.tenant_id = t.tenant_id and r.run_id = t.run_id)) end`;
   return `select ${fence}, (select count(*)::int from j) as appended,
   case when ${isShort} then array(select j.tenant_id || '/' || j.run_id from j) end as runs,
-  ${present} as present`;
+  ${present} as present, ${unread}`;
 }
 
 /** Writes the statement of these parts. */
@@ -39,16 +40,17 @@ function write(names: readonly PartName[]): Prepared {
   const expressions = [FENCE];
   let next = FIRST_ARRAY;
   let keyArrays: readonly string[] = [];
+  const hasBoxes = names.includes('boxes');
   for (const name of names) {
     const part = PARTS[name];
     const first = next;
     const arrays = part.types.map((type, i) => `$${first + i}::${type}[]`);
     next += arrays.length;
     if (name === 'keys') keyArrays = arrays;
-    expressions.push(part.sql({ arrays, blob: '$3::bytea', hasKeys: keyArrays.length > 0 }));
+    expressions.push(part.sql({ arrays, blob: '$3::bytea', hasKeys: keyArrays.length > 0, hasBoxes }));
   }
   // The blob has to be named somewhere, or the server cannot tell its type.
-  const select = answer(names.includes('journal'), keyArrays);
+  const select = answer(names.includes('journal'), keyArrays, hasBoxes);
   const text = `with ${expressions.join(',\n')}\n${select}, length($3::bytea) as size`;
   return prepared(`commit_${names.map((name) => name.slice(0, 2)).join('_')}`, text);
 }

@@ -1,7 +1,7 @@
 /** Puts messages in the boxes of open runs. */
 import { auditInsert } from '../../tenancy/index.js';
 import { BatchBlob, type Queryable, type Row, integerArray, prepared, uuidArray } from '../../store/index.js';
-import type { InboxMessage } from '../coordinator/ports.js';
+import type { InboxMessage, SendOutcome } from '../coordinator/ports.js';
 import { textArray } from './text-array.js';
 
 /** How kinds are stored. */
@@ -14,23 +14,33 @@ export const INBOX_KIND: Readonly<Record<InboxMessage['kind'], number>> = {
   retry: 6,
 };
 
+/** Condition; inside coalesce() it stays a look-up in a hash, whatever the estimates say. */
+const IS_SENT = 'coalesce(m.n in (select b.n from box b), false)';
+
 /**
  * The run's row is locked for key share: compatible with every write of the run's owner but the removal of the run and
- * the `for update` of a closing that has to see every message. Ids are drawn in the order of the call.
+ * the `for update` of an end that has to see every message. Whoever waits for that lock sees afterwards that the run
+ * has ended or that its box is sealed. The row of a sealed box is not even locked, so that the end gets its lock.
+ * Ids are drawn in the order of the call.
  */
-const send = (further: string): string => `with box as materialized (
-  select m.n, m.tenant_id, m.run_id, r.shard, m.kind, m.start, m.size
+const send = (further: string): string => `with m as materialized (
+  select m.*, ductor.now_us() as now_us
   from unnest($1::uuid[], $2::uuid[], $3::smallint[], $4::int[], $5::int[])
     with ordinality as m (tenant_id, run_id, kind, start, size, n)
+), box as materialized (
+  select m.n, m.tenant_id, m.run_id, r.shard, m.kind, m.start, m.size from m
   cross join lateral (
     select r.shard from ductor.runs r
-    where r.tenant_id = m.tenant_id and r.run_id = m.run_id and r.closed_at is null for key share) r
+    where r.tenant_id = m.tenant_id and r.run_id = m.run_id and r.closed_at is null
+      and (r.sealed_until is null or r.sealed_until <= m.now_us) for key share) r
 ), sent as (
   insert into ductor.run_inbox (tenant_id, chain_id, shard, kind, body)
   select b.tenant_id, b.run_id, b.shard, b.kind, substring($6::bytea from b.start + 1 for b.size)
   from box b order by b.n
 )${further}
-select n::int - 1 as n from box`;
+select m.n::int - 1 as n, not ${IS_SENT} as is_busy from m
+where ${IS_SENT} or (
+  select true from ductor.runs r where r.tenant_id = m.tenant_id and r.run_id = m.run_id and r.closed_at is null)`;
 
 const SEND = prepared('send_inbox', send(''));
 
@@ -62,12 +72,12 @@ function deedArrays(messages: readonly Omit<InboxMessage, 'id'>[]): readonly str
 export async function sendInbox(
   db: Queryable,
   messages: readonly Omit<InboxMessage, 'id'>[],
-): Promise<readonly boolean[]> {
+): Promise<readonly SendOutcome[]> {
   if (messages.length === 0) return [];
   const blob = new BatchBlob();
   const slices = messages.map((message) => blob.append(message.body));
   const deeds = deedArrays(messages);
-  const { rows } = await db.query<Row & { n: number }>(deeds.length === 0 ? SEND : SEND_DEEDS, [
+  const { rows } = await db.query<Row & { n: number; is_busy: boolean }>(deeds.length === 0 ? SEND : SEND_DEEDS, [
     uuidArray(messages.map((message) => message.tenantId)),
     uuidArray(messages.map((message) => message.runId)),
     integerArray(messages.map((message) => INBOX_KIND[message.kind])),
@@ -76,6 +86,6 @@ export async function sendInbox(
     blob.toBuffer(),
     ...deeds,
   ]);
-  const sent = new Set(rows.map((row) => row.n));
-  return messages.map((_, n) => sent.has(n));
+  const answers = new Map(rows.map((row) => [row.n, row.is_busy ? ('busy' as const) : ('sent' as const)]));
+  return messages.map((_, n) => answers.get(n) ?? 'not_open');
 }

@@ -6,6 +6,7 @@
  * `violations` for the test to look at.
  */
 import { shardOf, SHARD_COUNT } from '../../kernel/index.js';
+import { BOX_SEALED_MS } from '../coordinator/ports.js';
 import type {
   ClusterView,
   CommitOutcome,
@@ -13,6 +14,7 @@ import type {
   InboxMessage,
   RunHeader,
   RunKey,
+  SendOutcome,
   StoredRun,
   TickOutcome,
   TickWrite,
@@ -35,6 +37,7 @@ interface StoredRow {
 /** A run as the tables hold it. */
 export interface MemoryRun {
   header: RunHeader;
+  sealedUntilUs: number;
   snapshot: { readonly seq: number; readonly data: Uint8Array } | null;
   readonly rows: StoredRow[];
 }
@@ -143,13 +146,14 @@ export class MemoryDatabase {
     return { runId: found.runId, version: found.version, fingerprint: found.fingerprint };
   }
 
-  send(messages: readonly Omit<InboxMessage, 'id'>[]): readonly boolean[] {
+  send(messages: readonly Omit<InboxMessage, 'id'>[]): readonly SendOutcome[] {
     return messages.map((message) => {
       const run = this.runs.get(nameOf(message));
-      if (run === undefined || run.header.closedAtUs !== null) return false;
+      if (run === undefined || run.header.closedAtUs !== null) return 'not_open';
+      if (run.sealedUntilUs > this.#options.nowUs()) return 'busy';
       this.#lastInboxId += 1;
       this.inbox.set(this.#lastInboxId, { ...message, id: this.#lastInboxId });
-      return true;
+      return 'sent';
     });
   }
 
@@ -266,9 +270,17 @@ export class MemoryDatabase {
     if (write.seq === 1) return run === undefined ? this.#start(name, write) : 'conflict';
     if (run === undefined || write.seq <= (run.rows.at(-1)?.seq ?? 0)) return 'conflict';
     if (write.seq !== (run.rows.at(-1)?.seq ?? 0) + 1) this.violations.push(`row ${write.seq} of ${name} leaves a gap`);
+    if (write.needsEmptyBox === true && this.#hasUnread(name, write.consumed)) {
+      run.sealedUntilUs = this.#options.nowUs() + BOX_SEALED_MS * 1000;
+      return 'unread';
+    }
     if (run.header.closedAtUs !== null) this.violations.push(`row ${write.seq} of ${name} after its end`);
     this.#append(run, write);
     return 'written';
+  }
+
+  #hasUnread(name: string, consumed: readonly number[]): boolean {
+    return [...this.inbox.values()].some((message) => nameOf(message) === name && !consumed.includes(message.id));
   }
 
   #start(name: string, write: TickWrite): TickOutcome {
@@ -284,7 +296,7 @@ export class MemoryDatabase {
       const id = JSON.stringify([write.tenantId, header.familySlug, startKey.key]);
       this.#keys.set(id, { runId: write.runId, version: header.version, fingerprint, untilUs });
     }
-    const run: MemoryRun = { header, snapshot: null, rows: [] };
+    const run: MemoryRun = { header, sealedUntilUs: 0, snapshot: null, rows: [] };
     this.runs.set(name, run);
     this.#append(run, write);
     return 'written';

@@ -84,6 +84,7 @@ export interface PlanSpec {
   readonly timeoutMs?: number;
   readonly onFailure?: Plan['onFailure'];
   readonly onExhausted?: Plan['onExhausted'];
+  readonly receives?: boolean;
 }
 
 /** An edge; SUCCESS without condition unless told otherwise. */
@@ -138,6 +139,7 @@ export function planOf(spec: PlanSpec): Plan {
     timeoutMs: spec.timeoutMs ?? null,
     onFailure: spec.onFailure ?? 'drain',
     onExhausted: spec.onExhausted ?? 'fail',
+    receives: spec.receives ?? false,
     checkInput: () => [],
   };
 }

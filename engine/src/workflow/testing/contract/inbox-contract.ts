@@ -1,7 +1,7 @@
 /** Messages wait for the commit that consumes them. */
 import { describe, expect, it } from 'vitest';
 import { shardOf } from '../../../kernel/index.js';
-import type { InboxMessage, RunKey } from '../../coordinator/ports.js';
+import { BOX_SEALED_MS, type InboxMessage, type RunKey, type TickWrite } from '../../coordinator/ports.js';
 import {
   ALL_SHARDS,
   CLOSED,
@@ -10,6 +10,7 @@ import {
   drop,
   header,
   numbers,
+  seqs,
   start,
   tick,
   type ContractNode,
@@ -39,7 +40,7 @@ function deliveries(kit: ContractKit): void {
     const run = kit.run();
     await commit(node, start(run));
     const body = kit.bytes(70_000);
-    expect(await node.inbox.send([{ ...run, kind: 'result', body }])).toEqual([true]);
+    expect(await node.inbox.send([{ ...run, kind: 'result', body }])).toEqual(['sent']);
     const [found, ...more] = await node.inbox.read([shardOf(run.runId)], 10);
     expect(more).toEqual([]);
     expect(found).toMatchObject({ ...run, kind: 'result' });
@@ -61,11 +62,11 @@ function deliveries(kit: ContractKit): void {
     await commit(node, start(open), start(closed, CLOSED));
     const foreign = { ...open, tenantId: kit.id() };
     expect(await node.inbox.send([closed, open, unknown, foreign, open].map((run, i) => message(run, i)))).toEqual([
-      false,
-      true,
-      false,
-      false,
-      true,
+      'not_open',
+      'sent',
+      'not_open',
+      'not_open',
+      'sent',
     ]);
     expect(await waiting(node)).toEqual([1, 4]);
   });
@@ -174,9 +175,54 @@ function closings(kit: ContractKit): void {
     const node = await kit.node();
     const run = kit.run();
     await commit(node, start(run));
-    expect(await node.inbox.send([message(run, 0)])).toEqual([true]);
+    expect(await node.inbox.send([message(run, 0)])).toEqual(['sent']);
     await commit(node, tick(run, 2, { header: header(run, CLOSED) }));
-    expect(await node.inbox.send([message(run, 1)])).toEqual([false]);
+    expect(await node.inbox.send([message(run, 1)])).toEqual(['not_open']);
+  });
+}
+
+/** A tick that ends the run when its box holds nothing but these messages. */
+function end(run: RunKey, seq: number, consumed: readonly number[]): TickWrite {
+  return tick(run, seq, { header: header(run, CLOSED), needsEmptyBox: true, consumed });
+}
+
+/** Ends that have to see every message. */
+function carefulEnds(kit: ContractKit): void {
+  it('ends a run that needs an empty box once every message is consumed', async () => {
+    const node = await kit.node();
+    const run = kit.run();
+    await commit(node, start(run));
+    await node.inbox.send([message(run, 0), message(run, 1)]);
+    const [first, second] = await waitingIds(node);
+    expect(await commit(node, end(run, 2, [first ?? -1]))).toEqual(['unread']);
+    expect(await waiting(node)).toEqual([0, 1]);
+    expect(await seqs(node, run)).toEqual([1]);
+    expect(await commit(node, end(run, 2, [first ?? -1, second ?? -1]))).toEqual(['written']);
+    expect(await waiting(node)).toEqual([]);
+    expect(await node.inbox.send([message(run, 2)])).toEqual(['not_open']);
+  });
+
+  it('seals a box that kept its run from ending, for a moment', async () => {
+    const node = await kit.node();
+    const [run, other] = [kit.run(), kit.run()];
+    await commit(node, start(run), start(other));
+    await node.inbox.send([message(run, 0)]);
+    expect(await commit(node, end(run, 2, []))).toEqual(['unread']);
+    expect(await node.inbox.send([message(run, 1), message(other, 2)])).toEqual(['busy', 'sent']);
+    expect(await waiting(node)).toEqual([0, 2]);
+    await kit.world.advance(BOX_SEALED_MS + 1);
+    expect(await node.inbox.send([message(run, 3)])).toEqual(['sent']);
+  });
+
+  it('holds up nothing else of its batch', async () => {
+    const node = await kit.node();
+    const [unread, empty, other] = [kit.run(), kit.run(), kit.run()];
+    await commit(node, start(unread), start(empty), start(other));
+    await node.inbox.send([message(unread, 0), message(other, 1)]);
+    const batch = [end(unread, 2, []), end(empty, 2, []), tick(other, 2), start(kit.run())];
+    expect(await commit(node, ...batch)).toEqual(['unread', 'written', 'written', 'written']);
+    expect(await node.inbox.send([message(empty, 2)])).toEqual(['not_open']);
+    expect(await commit(node, end(empty, 2, []))).toEqual(['conflict']);
   });
 }
 
@@ -189,5 +235,6 @@ export function inboxContract(makeWorld: MakeWorld): void {
     consumptions(kit);
     drops(kit);
     closings(kit);
+    carefulEnds(kit);
   });
 }
