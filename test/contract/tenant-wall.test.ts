@@ -1,5 +1,5 @@
 /** The second wall: statements that lost their condition on the tenant show and change nothing of another tenant. */
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createCelCompiler } from '../../engine/src/expressions/index.js';
 import { systemClock } from '../../engine/src/kernel/index.js';
@@ -16,6 +16,8 @@ const test = testDatabase();
 const MINE = randomUUID();
 const THEIRS = randomUUID();
 const FILTER = /\b(?:\w+\.)?tenant_id = (\$\d+)(?:::uuid)?|\b\w+\.tenant_id = \w+\.tenant_id/g;
+
+const PAYLOAD = { digest: createHash('sha256').update('x').digest('hex'), size: 1 };
 
 /** Statements that lost a condition. */
 const stripped = new Set<string>();
@@ -66,6 +68,7 @@ async function addRun(tenantId: string, familySlug: string): Promise<string> {
     "insert into ductor.run_journal (at, tenant_id, run_id, seq, entries) values (1, $1, $2, 1, 'x')",
     ids,
   );
+  await test.db.query("insert into ductor.payloads values ($1, $2, sha256('x'), 'x')", ids);
   await test.db.query("insert into ductor.run_attribute values ($1, $2, 'whose', $1::uuid::text)", ids);
   return runId;
 }
@@ -90,6 +93,7 @@ describe('statements without their condition on the tenant', () => {
     expect((await open.reader.list({ tenantId: MINE, limit: 10 })).headers).toHaveLength(2);
     expect(await open.reader.get(MINE, their.runId)).toBeDefined();
     expect(await open.reader.history(key(), 0, 10)).toHaveLength(1);
+    expect(await open.reader.payloads([{ ...key(), ...PAYLOAD }])).toHaveLength(1);
     expect(await open.registry.list(MINE, '', 10)).toHaveLength(2);
     expect(await open.registry.get(MINE, their.workflowId)).toMatchObject({ familySlug: 'theirs' });
   });
@@ -101,6 +105,8 @@ describe('statements without their condition on the tenant', () => {
     expect(await reader.get(MINE, their.runId)).toBeUndefined();
     expect(await reader.getMany([key(), { tenantId: THEIRS, runId: their.runId }])).toHaveLength(1);
     expect(await reader.history(key(), 0, 10)).toEqual([]);
+    expect(await reader.payloads([{ ...key(), ...PAYLOAD }])).toEqual([]);
+    expect(await reader.payloads([{ ...key(), ...PAYLOAD, tenantId: THEIRS }])).toHaveLength(1);
     expect(await reader.closedAmong([key()])).toEqual([]);
   });
 
@@ -131,6 +137,7 @@ describe('statements without their condition on the tenant', () => {
     expect(names).toEqual(
       expect.arrayContaining([
         'list_runs_00000000',
+        'load_payloads',
         'load_runs',
         'run_history',
         'closed_among',

@@ -40,6 +40,8 @@ export const MARKS = {
   consumption: 'a commit deleted messages without a row',
   snapshot_written: 'a snapshot was written',
   snapshot_loaded: 'a run was loaded from a snapshot',
+  payloads_written: 'a commit stored values beside the journal',
+  payloads_loaded: 'a run was loaded with values that stand beside its journal',
   evicted_and_loaded: 'a run that had been in memory was loaded again by the same node',
   due_scan: 'a waiting run was found by a scan for due runs',
   queue_full: 'a task found the queue full and was dispatched later',

@@ -12,6 +12,7 @@ export {
 export { DuctorError, impossible, type DuctorErrorOptions, type Problem } from './errors/ductor-error.js';
 export { SHARD_COUNT, isUuid, shardOf, uuidV7 } from './ids.js';
 export { checkJson, fieldPath, MAX_JSON_DEPTH, MAX_JSON_KEYS, MAX_JSON_STRING_BYTES } from './json-limits.js';
+export { jsonTextProblems } from './json-text.js';
 export { type Random, seededRandom, unitInterval } from './random.js';
 export { parseTimestampUs } from './rfc3339.js';
 export { clusterSecret, equalBytes, hmacSha256, type ClusterSecret, type PurposeKeys } from './secret.js';

@@ -3,7 +3,14 @@ export * from './coordinator/index.js';
 export type { Definition, EdgeDefinition, JoinDefinition, Json } from './definition/definition.js';
 export type { RetryDefinition, StepDefinition } from './definition/definition.js';
 export { didYouMean } from './definition/suggest.js';
-export { historyOf, isSnapshotReadable, loadRun, type HistoryItem } from './journal/index.js';
+export {
+  historyOf,
+  isSnapshotReadable,
+  loadRun,
+  payloadShelf,
+  type HistoryItem,
+  type JournalRow,
+} from './journal/index.js';
 export {
   explainRun,
   explainStep,

@@ -9,7 +9,12 @@
  */
 import { shardOf } from '../../../engine/src/kernel/index.js';
 import type { RunHeader, TickWrite } from '../../../engine/src/workflow/coordinator/ports.js';
-import { decodeEntries, decodeSnapshot } from '../../../engine/src/workflow/journal/index.js';
+import {
+  decodeEntries,
+  decodeSnapshot,
+  payloadShelf,
+  type PayloadShelf,
+} from '../../../engine/src/workflow/journal/index.js';
 import {
   emptyRun,
   fold,
@@ -70,14 +75,25 @@ export class JournalCheck {
   /** A row was appended. */
   appended(write: TickWrite): void {
     const name = runName(write);
-    const run = this.truth.runs.get(name) ?? { state: emptyRun(write), outcomes: new Map<string, string>() };
+    const run = this.truth.runs.get(name) ?? {
+      state: emptyRun(write),
+      outcomes: new Map<string, string>(),
+      payloads: new Map<string, Uint8Array>(),
+    };
     const where = `row ${write.seq} of run ${write.runId}`;
     if (write.seq !== run.state.seq + 1) this.sim.violate(`${where} comes after row ${run.state.seq}`);
     if (run.state.closedAtUs !== null) this.sim.violate(`${where} comes after the end of the run`);
     if (write.atUs > this.sim.nowUs) this.sim.violate(`${where} is of the future`);
     const before = run.state;
+    const { payloads } = run;
+    const shelf = payloadShelf(write.runId, payloads);
     try {
-      const entries = decodeEntries(write.entries);
+      for (const { digest, data } of write.payloads ?? []) {
+        this.sim.marks.reach('payloads_written');
+        payloads.set(Buffer.from(digest).toString('hex'), Buffer.from(data));
+      }
+      const entries = decodeEntries(write.entries, shelf);
+      if (shelf.missing.size > 0) this.sim.violate(`${where} refers to values that its run does not have`);
       this.#entries(write, run, entries, where);
       run.state = fold(before, entries, { seq: write.seq, atUs: write.atUs });
     } catch (error) {
@@ -86,7 +102,7 @@ export class JournalCheck {
     }
     this.truth.runs.set(name, run);
     this.#header(write, before, run.state, where);
-    this.#snapshot(write, run.state, where);
+    this.#snapshot(write, run.state, shelf, where);
   }
 
   #entries(write: TickWrite, run: TrueRun, entries: readonly Entry[], where: string): void {
@@ -125,11 +141,12 @@ export class JournalCheck {
     }
   }
 
-  #snapshot(write: TickWrite, after: RunState, where: string): void {
+  #snapshot(write: TickWrite, after: RunState, shelf: PayloadShelf, where: string): void {
     if (write.snapshot === null) return;
     this.sim.marks.reach('snapshot_written');
     const { tenantId, runId, seq } = write;
-    const decoded = decodeSnapshot({ tenantId, runId, seq }, write.snapshot);
+    const decoded = decodeSnapshot({ tenantId, runId, seq }, write.snapshot, shelf);
+    if (shelf.missing.size > 0) this.sim.violate(`${where} has a snapshot that refers to values its run does not have`);
     const said = decoded === null ? 'unreadable' : JSON.stringify(plainState(decoded));
     if (said !== JSON.stringify(plainState(after))) this.sim.violate(`${where} has a snapshot that is not its fold`);
   }

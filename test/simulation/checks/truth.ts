@@ -9,6 +9,8 @@ export interface TrueRun {
   state: RunState;
   /** Attempts that have an outcome, by path#attempt, with the kind of entry that recorded it. */
   readonly outcomes: Map<string, string>;
+  /** Its large values by digest. */
+  readonly payloads: Map<string, Uint8Array>;
 }
 
 /** The books. */

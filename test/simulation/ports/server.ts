@@ -58,7 +58,8 @@ export class Server {
     readonly check: JournalCheck,
   ) {
     const venom = Buffer.from(VENOM);
-    const refuses = ({ entries }: TickWrite): string | null => (Buffer.from(entries).includes(venom) ? '22P05' : null);
+    const refuses = ({ entries, payloads = [] }: TickWrite): string | null =>
+      [entries, ...payloads.map(({ data }) => data)].some((data) => Buffer.from(data).includes(venom)) ? '22P05' : null;
     this.db = new MemoryDatabase({ nowUs: () => sim.nowUs, refuses });
   }
 

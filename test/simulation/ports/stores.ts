@@ -47,6 +47,12 @@ export function simRunStore(sim: Sim, line: Line): RunStore {
         for (const run of found) markLoad(sim, sure, run);
         return found;
       }),
+    payloads: (keys) =>
+      line.ask(`load of ${keys.length} payloads`, () => {
+        const found = db.payloads(keys);
+        if (found.length > 0) sim.marks.reach('payloads_loaded');
+        return found;
+      }),
     listActive: (shards, after, limit) => line.ask('list of active', () => db.listActive(shards, after, limit)),
     listDue: (shards, horizonUs, limit) => line.ask('list of due', () => db.listDue(shards, horizonUs, limit)),
     findStarts: (keys) =>

@@ -30,6 +30,7 @@ export interface Draw {
 
 /** Draws a world. */
 export function drawWorld(choices: Choices): Draw {
+  const isBulky = choices.chance(0.15);
   const wakeHorizonMs = choices.oneOf(2_000, 10_000, 60_000);
   return {
     engines: choices.oneOf(1, 2, 2, 2, 3),
@@ -40,7 +41,7 @@ export function drawWorld(choices: Choices): Draw {
     isSkewed: choices.chance(0.6),
     queueLimit: choices.oneOf(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, 2),
     hasBridge: choices.chance(0.5),
-    isBulky: choices.chance(0.15),
+    isBulky,
     options: {
       maxBatchRuns: choices.oneOf(1_024, 1_024, 1, 3),
       maxTickInputs: choices.oneOf(1_024, 1_024, 1, 2),
@@ -50,6 +51,8 @@ export function drawWorld(choices: Choices): Draw {
       workerLostAfterMs: choices.oneOf(15_000, 3_000, 1_500),
       wakeHorizonMs,
       wakeScanMs: wakeHorizonMs / 2,
+      // Bulky rows are what snapshots are made of.
+      payloadBytes: isBulky ? choices.oneOf(64 * 1024, 64 * 1024, 200) : choices.oneOf(64 * 1024, 16, 200),
     },
   };
 }

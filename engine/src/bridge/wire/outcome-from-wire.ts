@@ -1,4 +1,5 @@
 /** What a worker says of an attempt, as the machine takes it. */
+import { jsonTextProblems } from '../../kernel/index.js';
 import type { Payload } from '../../gen/ductor/v1/common.js';
 import type { TaskError, TaskResult } from '../../gen/ductor/v1/bridge.js';
 import { MAX_ERROR_CODE_CHARS, MAX_ERROR_MESSAGE_CHARS, MAX_ERROR_STACK_CHARS, MAX_NAME_CHARS } from '../limits.js';
@@ -24,15 +25,19 @@ function failedInstead(code: string, problem: string): TakenOutcome {
   return { outcome, problem };
 }
 
-function completed({ data, encoding }: Payload): TakenOutcome {
+function completed(path: string, { data, encoding }: Payload): TakenOutcome {
+  const what = `the output of step ${path}`;
   if (data.length > MAX_VALUE_BYTES) {
-    return failedInstead(
-      'value_too_large',
-      `the output has ${data.length} bytes, at most ${MAX_VALUE_BYTES} are allowed`,
-    );
+    const problem = `${what} has ${data.length} bytes, at most ${MAX_VALUE_BYTES} are allowed`;
+    return failedInstead('value_too_large', `${problem}; store it elsewhere and answer a reference`);
   }
   if (encoding.length > MAX_NAME_CHARS) {
-    return failedInstead('invalid_argument', `the encoding of the output has ${encoding.length} characters`);
+    return failedInstead('invalid_argument', `the encoding of ${what} has ${encoding.length} characters`);
+  }
+  const [wrong] = encoding === '' || encoding === 'json' ? jsonTextProblems(data) : [];
+  if (wrong !== undefined) {
+    const where = wrong.path === '' ? '' : ` at ${wrong.path}`;
+    return failedInstead('invalid_argument', `${what} ${wrong.problem}${where}; ${wrong.remedy}`);
   }
   return { outcome: { kind: 'completed', output: { data, encoding: encoding || 'json' } }, problem: '' };
 }
@@ -50,10 +55,10 @@ function failed({ code, message, stack, nonRetryable, retryAfterMs }: TaskError)
 }
 
 /** The outcome of a result. */
-export function outcomeFromWire({ outcome }: TaskResult): TakenOutcome {
+export function outcomeFromWire({ path, outcome }: Pick<TaskResult, 'path' | 'outcome'>): TakenOutcome {
   switch (outcome?.$case) {
     case 'output':
-      return completed(outcome.value);
+      return completed(path, outcome.value);
     case 'error':
       return failed(outcome.value);
     case 'cancelled':

@@ -10,9 +10,11 @@ export type {
   BusTopic,
   ClusterStore,
   Invoker,
+  PayloadKey,
   PlanSource,
   RunHeader,
   RunKey,
+  StoredPayload,
   StoredRun,
   Task,
 } from './ports.js';

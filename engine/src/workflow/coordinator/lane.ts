@@ -52,7 +52,8 @@ export class Lane {
     const maxBytes = options.maxBatchBytes;
     const newId = (): string => uuidV7(clock.nowUs(), random);
     const { heartbeats } = world;
-    this.#tickEnvironment = { clock, random, newId, maxInputs: options.maxTickInputs, maxBytes, heartbeats };
+    const { maxTickInputs: maxInputs, payloadBytes } = options;
+    this.#tickEnvironment = { clock, random, newId, maxInputs, maxBytes, payloadBytes, heartbeats };
     this.#commitEnvironment = {
       nodeId,
       runs,

@@ -14,8 +14,8 @@ import type { RunState } from '../machine/state.js';
 import { backoffMs } from './backoff.js';
 import { changeOf, noEffects, perform, type Effects } from './effects.js';
 import { Fifo } from './fifo.js';
-import type { RunKey, StoredRun } from './ports.js';
-import { emptyRun, loadRun } from './run-logic.js';
+import type { PayloadKey, RunKey, StoredRun } from './ports.js';
+import { emptyRun, loadRun, payloadShelf, type PayloadShelf } from './run-logic.js';
 import { keyOf, type RunCell } from './run-cell.js';
 import { goOn, setAside } from './settle-tick.js';
 import type { World } from './world.js';
@@ -132,10 +132,15 @@ export class Loader {
     const keys = page.map(({ tenantId, runId }) => ({ tenantId, runId }));
     const found = new Map((await this.#fetch(keys)).map((stored) => [keyOf(stored), stored]));
     const read = new Map<string, Loaded | undefined>();
+    const shelves = new Map<string, PayloadShelf>();
     for (const cell of page) {
       const stored = found.get(cell.key);
-      if (stored !== undefined) read.set(cell.key, await this.#read(stored));
+      if (stored === undefined) continue;
+      const shelf = payloadShelf(cell.runId);
+      read.set(cell.key, await this.#read(stored, shelf));
+      if (shelf.missing.size > 0) shelves.set(cell.key, shelf);
     }
+    if (shelves.size > 0) await this.#complete(found, shelves, read);
     if (world.isEnded()) return;
     const effects = noEffects();
     for (const cell of page) {
@@ -150,6 +155,38 @@ export class Loader {
     }
     perform(world, effects);
     world.cache.shrink();
+  }
+
+  /** Reads runs again with the payloads they refer to, all of them asked for at once. */
+  async #complete(
+    found: ReadonlyMap<string, StoredRun | Damaged>,
+    shelves: ReadonlyMap<string, PayloadShelf>,
+    read: Map<string, Loaded | undefined>,
+  ): Promise<void> {
+    const wanted: PayloadKey[] = [];
+    for (const [key, { missing }] of shelves) {
+      const stored = found.get(key);
+      if (stored === undefined || read.get(key) === undefined) continue;
+      const { tenantId, runId } = stored;
+      for (const ref of missing.values()) wanted.push({ tenantId, runId, ...ref });
+    }
+    const loaded = new Map<string, Map<string, Uint8Array>>();
+    for (const payload of await this.world.runs.payloads(wanted)) {
+      const ofRun = loaded.get(keyOf(payload)) ?? new Map<string, Uint8Array>();
+      loaded.set(keyOf(payload), ofRun.set(payload.digest, payload.data));
+    }
+    for (const [key, { runId }] of shelves) {
+      const stored = found.get(key);
+      if (stored === undefined || read.get(key) === undefined) continue;
+      const shelf = payloadShelf(runId, loaded.get(key));
+      read.set(key, await this.#read(stored, shelf));
+      if (shelf.missing.size === 0) continue;
+      read.set(key, undefined);
+      this.world.hooks.log('error', 'large values of a run are missing', {
+        run: key,
+        digests: [...shelf.missing.keys()],
+      });
+    }
   }
 
   /** A store that fails on one damaged run fails on its whole page: then each run is asked for alone. */
@@ -171,7 +208,7 @@ export class Loader {
   }
 
   /** Undefined when this run cannot be read. Throws only what the store throws. */
-  async #read(stored: StoredRun | Damaged): Promise<Loaded | undefined> {
+  async #read(stored: StoredRun | Damaged, shelf: PayloadShelf): Promise<Loaded | undefined> {
     if ('isDamaged' in stored) return undefined;
     const { header } = stored;
     const plan =
@@ -183,7 +220,7 @@ export class Loader {
       return undefined;
     }
     try {
-      const state = loadRun(stored);
+      const state = loadRun(stored, shelf);
       const snapshotBytes = stored.snapshot?.data.byteLength ?? 0;
       if (state !== null) return { state, plan, journalBytes: journalBytes(stored), snapshotBytes };
       this.world.hooks.log('error', 'the snapshot of a run cannot be read', { run });

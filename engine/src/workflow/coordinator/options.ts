@@ -4,10 +4,12 @@
 export interface CoordinatorOptions {
   /** Runs a batch carries at most. */
   readonly maxBatchRuns: number;
-  /** Bytes of entries and snapshots a batch carries at most; a tick that is larger goes alone. */
+  /** Bytes of entries, snapshots and payloads a batch carries at most; a tick that is larger goes alone. */
   readonly maxBatchBytes: number;
   /** Inputs one tick of one run takes at most; the rest goes into its next tick. */
   readonly maxTickInputs: number;
+  /** Values beyond this size stand in payloads, not in rows and snapshots; bytes. */
+  readonly payloadBytes: number;
   /** Bytes the loaded runs may take, estimated from their journals. */
   readonly cacheBytes: number;
   /** Starts that may wait for their commit; one more is refused with limit_exceeded. */
@@ -40,6 +42,7 @@ export const DEFAULT_COORDINATOR_OPTIONS: CoordinatorOptions = {
   maxBatchRuns: 1_024,
   maxBatchBytes: 4 * 1024 * 1024,
   maxTickInputs: 1_024,
+  payloadBytes: 64 * 1024,
   cacheBytes: 256 * 1024 * 1024,
   maxWaitingStarts: 20_000,
   loadPageRuns: 500,

@@ -3,6 +3,7 @@
  * contract suite runs on both.
  */
 import type { Deed } from '../../tenancy/index.js';
+import type { PayloadWrite } from '../journal/payloads.js';
 import type { Plan } from '../machine/plan.js';
 import type { RunStatus } from '../machine/state.js';
 import type { Value } from '../machine/value.js';
@@ -56,6 +57,8 @@ export interface TickWrite extends RunKey {
   readonly startKey: StartKey | null;
   /** Inbox rows this tick consumed; deleted with the commit. */
   readonly consumed: readonly number[];
+  /** Large values that entries or snapshot refer to; stored with the commit where they are not yet. Absent: none. */
+  readonly payloads?: readonly PayloadWrite[];
   /** Of a start: whose deed it is, for the audit trail. Absent or null: nobody's, or no start. */
   readonly by?: Deed | null;
   /**
@@ -98,6 +101,20 @@ export interface ExistingStart {
   readonly fingerprint: Uint8Array;
 }
 
+/** Names a large value of a run. */
+export interface PayloadKey extends RunKey {
+  /** SHA-256 of its bytes, lower case hex. */
+  readonly digest: string;
+  /** Its size in bytes: a store reads so many at a time as are not too large together. */
+  readonly size: number;
+}
+
+/** A large value as stored. */
+export interface StoredPayload extends RunKey {
+  readonly digest: string;
+  readonly data: Uint8Array;
+}
+
 /** Journal, headers and start keys. Calls may throw database_unavailable, except where an outcome says it. */
 export interface RunStore {
   /** Appends all ticks of a batch in one statement behind the fence. A run is in at most one batch in flight. */
@@ -109,6 +126,8 @@ export interface RunStore {
   settle(nodeId: string): Promise<boolean>;
   /** The runs that exist, in any order. */
   load(keys: readonly RunKey[]): Promise<readonly StoredRun[]>;
+  /** The large values that exist, in any order. */
+  payloads(keys: readonly PayloadKey[]): Promise<readonly StoredPayload[]>;
   /** Runs of these shards that are active, after this run id, in run id order, at most `limit`. */
   listActive(shards: readonly number[], afterRunId: string, limit: number): Promise<readonly RunKey[]>;
   /** Runs of these shards that are not active and have wakeAtUs <= horizonUs, by wakeAtUs, at most `limit`. */

@@ -12,4 +12,14 @@ export {
   taskOf,
   wakeAtUs,
 } from '../machine/index.js';
-export { decodeInput, encodeInput, encodeEntries, encodeSnapshot, loadRun, snapshotDue } from '../journal/index.js';
+export {
+  decodeInput,
+  encodeInput,
+  encodeEntries,
+  encodeSnapshot,
+  loadRun,
+  payloadShelf,
+  payloadSink,
+  snapshotDue,
+  type PayloadShelf,
+} from '../journal/index.js';

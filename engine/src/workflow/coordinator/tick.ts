@@ -14,7 +14,15 @@ import type { Plan } from '../machine/plan.js';
 import type { RunState } from '../machine/state.js';
 import type { Heartbeats } from './heartbeats.js';
 import type { TickWrite } from './ports.js';
-import { advance, encodeEntries, encodeSnapshot, headerChanged, headerOf, snapshotDue } from './run-logic.js';
+import {
+  advance,
+  encodeEntries,
+  encodeSnapshot,
+  headerChanged,
+  headerOf,
+  payloadSink,
+  snapshotDue,
+} from './run-logic.js';
 import type { PendingInput, RunCell } from './run-cell.js';
 
 /** A tick that is ready to be committed. */
@@ -50,6 +58,8 @@ export interface TickEnvironment {
   readonly newId: () => string;
   readonly maxInputs: number;
   readonly maxBytes: number;
+  /** Values beyond this size stand in payloads, bytes. */
+  readonly payloadBytes: number;
   readonly heartbeats: Heartbeats;
 }
 
@@ -101,11 +111,14 @@ function stepForward(
   dispositions: readonly Disposition[],
   result: Advance,
   parks: Tick['parks'],
+  payloadBytes: number,
 ): Tick {
   const { state: next, commands } = result;
-  const entries = encodeEntries(result.entries);
+  const sink = payloadSink(cell.runId, payloadBytes);
+  const entries = encodeEntries(result.entries, sink);
   const isDue = next.closedAtUs === null && snapshotDue(cell.journalBytes + entries.byteLength, cell.snapshotBytes);
-  const snapshot = isDue ? encodeSnapshot(next) : null;
+  const snapshot = isDue ? encodeSnapshot(next, sink) : null;
+  const payloads = sink.writes.size === 0 ? null : [...sink.writes.values()];
   const write: TickWrite = {
     tenantId: cell.tenantId,
     runId: cell.runId,
@@ -119,8 +132,10 @@ function stepForward(
     by: next.seq === 1 ? (cell.start?.request.by ?? null) : null,
     // A run that ends with its first row was never known to anybody who could have sent it something.
     needsEmptyBox: next.closedAtUs !== null && next.seq > 1 && cell.plan?.receives === true,
+    ...(payloads === null ? {} : { payloads }),
   };
-  const bytes = ROW_BYTES + entries.byteLength + (snapshot === null ? 0 : snapshot.byteLength);
+  const moved = payloads === null ? 0 : payloads.reduce((sum, { data }) => sum + data.byteLength, 0);
+  const bytes = ROW_BYTES + entries.byteLength + (snapshot === null ? 0 : snapshot.byteLength) + moved;
   return { cell, inputs, dispositions, next, commands, write, bytes, parks };
 }
 
@@ -198,6 +213,7 @@ export function parkTick(
     inputs.map(() => 'ignored'),
     result,
     parks,
+    env.payloadBytes,
   );
 }
 
@@ -216,12 +232,13 @@ function fromAdvance(
   inputs: readonly PendingInput[],
   result: Advance,
   parks: Tick['parks'],
+  env: TickEnvironment,
 ): TickResult {
   if (result.entries.length === 0) {
     const tick = consumption(cell, inputs);
     return tick === undefined ? { kind: 'nothing', others: [] } : { kind: 'tick', tick };
   }
-  return { kind: 'tick', tick: stepForward(cell, state, inputs, result.dispositions, result, parks) };
+  return { kind: 'tick', tick: stepForward(cell, state, inputs, result.dispositions, result, parks, env.payloadBytes) };
 }
 
 /**
@@ -239,10 +256,8 @@ function afterThrow(
   const reason: ParkReason = { code: 'machine_error', message: error instanceof Error ? error.message : String(error) };
   try {
     const facts: RunInput[] = [...inputs.map((pending) => pending.input), { kind: 'park', ...reason }];
-    return fromAdvance(cell, state, inputs, advance(plan, state, facts, contextOf(env, cell)), {
-      ...reason,
-      others: [],
-    });
+    const parks = { ...reason, others: [] };
+    return fromAdvance(cell, state, inputs, advance(plan, state, facts, contextOf(env, cell)), parks, env);
   } catch {
     if (state.seq === 0) return { kind: 'stuck', inputs, error };
     const bad = offender(plan, state, inputs, contextOf(env, cell));
@@ -266,7 +281,7 @@ export function computeTick(cell: RunCell, env: TickEnvironment): TickResult {
   }
   try {
     const facts = inputs.map((pending) => pending.input);
-    return fromAdvance(cell, state, inputs, advance(plan, state, facts, contextOf(env, cell)), null);
+    return fromAdvance(cell, state, inputs, advance(plan, state, facts, contextOf(env, cell)), null, env);
   } catch (error) {
     return afterThrow(cell, plan, state, inputs, env, error);
   }

@@ -97,7 +97,8 @@ describe('entries', () => {
   });
 
   it('of an unknown format, kind or end are refused as internal', () => {
-    const row = (format: number, ...entries: StoredEntry[]): Uint8Array => Entries.encode({ format, entries }).finish();
+    const row = (format: number, ...entries: StoredEntry[]): Uint8Array =>
+      Entries.encode({ format, entries, hasPayloads: false }).finish();
     expect(() => decodeEntries(row(2))).toThrow('a row of format 2; this engine reads 1');
     expect(() => decodeEntries(new Uint8Array())).toThrow('a row of format 0');
     expect(() => decodeEntries(row(1, { entry: undefined }))).toThrow('an entry of unknown kind');

@@ -7,6 +7,7 @@
 import { Entries, type Entry as StoredEntry } from '../../gen/ductor/journal/v1/journal.js';
 import { DuctorError } from '../../kernel/index.js';
 import type { ClosedStatus, Entry } from '../machine/index.js';
+import { moveOut, putBack, type PayloadShelf, type PayloadSink } from './payloads.js';
 import {
   fromStoredError,
   fromStoredSource,
@@ -104,10 +105,17 @@ function storedRunEntry(entry: RunEntry): Stored {
   }
 }
 
-/** The entries of one tick as the bytes of a journal row. */
-export function encodeEntries(entries: readonly Entry[]): Uint8Array {
+/**
+ * The entries of one tick as the bytes of a journal row.
+ *
+ * @param sink takes up values that are too large for a row; default: none is
+ */
+export function encodeEntries(entries: readonly Entry[], sink?: PayloadSink): Uint8Array {
   const stored = entries.map((entry) => ({ entry: 'path' in entry ? storedStepEntry(entry) : storedRunEntry(entry) }));
-  return Entries.encode({ format: ENTRIES_FORMAT, entries: stored }).finish();
+  const row = { format: ENTRIES_FORMAT, entries: stored, hasPayloads: false };
+  const bytes = Entries.encode(row).finish();
+  if (sink === undefined || bytes.byteLength <= sink.aboveBytes || !moveOut(stored, sink, false)) return bytes;
+  return Entries.encode({ ...row, hasPayloads: true }).finish();
 }
 
 const CLOSED: readonly ClosedStatus[] = ['COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT', 'TERMINATED'];
@@ -218,10 +226,15 @@ function entryOf({ entry }: StoredEntry): Entry {
   return isStepCase(entry) ? stepEntryOf(entry) : runEntryOf(entry);
 }
 
-/** The entries of a journal row. Throws internal for a format or kind of entry that this engine does not know. */
-export function decodeEntries(bytes: Uint8Array): readonly Entry[] {
-  const { format, entries } = decoded(bytes);
+/**
+ * The entries of a journal row. Throws internal for a format or kind of entry that this engine does not know.
+ *
+ * @param shelf payloads the row may refer to, noting those it has not; default: values that stand there are absent
+ */
+export function decodeEntries(bytes: Uint8Array, shelf?: PayloadShelf): readonly Entry[] {
+  const { format, entries, hasPayloads } = decoded(bytes);
   if (format !== ENTRIES_FORMAT) throw unreadable(`a row of format ${format}; this engine reads ${ENTRIES_FORMAT}`);
+  if (hasPayloads && shelf !== undefined) putBack(entries, shelf);
   return entries.map(entryOf);
 }
 

@@ -1,9 +1,14 @@
 /** The journal as people read it. */
-import { formatTimestampUs, type Entry, type RunFailure, type Value, type ValueSource } from '../machine/index.js';
+import {
+  formatTimestampUs,
+  type Entry,
+  type PayloadRef,
+  type RunFailure,
+  type Value,
+  type ValueSource,
+} from '../machine/index.js';
 import { decodeEntries } from './entries-codec.js';
-
-/** Values beyond this size are told by their size. */
-const MAX_SHOWN_BYTES = 64 * 1024;
+import type { PayloadShelf } from './payloads.js';
 
 /** One fact of a run's history. */
 export interface HistoryItem {
@@ -19,11 +24,16 @@ export interface HistoryItem {
   readonly attempt: number;
   /** The rest, as plain JSON with names of the contract. */
   readonly detail: Readonly<Record<string, unknown>>;
+  /** Large values that are told by their size, for they were not loaded. */
+  readonly absent: readonly PayloadRef[];
+  /** Bytes of all its values, those that are absent as if they were there. */
+  readonly valueBytes: number;
 }
 
 function shownValue(value: Value): unknown {
-  const { data, encoding } = value;
-  if (encoding === 'json' && data.byteLength <= MAX_SHOWN_BYTES) {
+  const { data, encoding, absent } = value;
+  if (absent !== undefined) return { encoding, bytes: absent.size };
+  if (encoding === 'json') {
     try {
       return JSON.parse(Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('utf8'));
     } catch {
@@ -96,6 +106,22 @@ function detailOf(entry: Entry): Readonly<Record<string, unknown>> {
   }
 }
 
+function sizes(values: readonly Value[]): Pick<HistoryItem, 'absent' | 'valueBytes'> {
+  const absent = values.flatMap((value) => value.absent ?? []);
+  const valueBytes = values.reduce((sum, { data, absent: ref }) => sum + (ref?.size ?? data.byteLength), 0);
+  return { absent, valueBytes };
+}
+
+/** The values of an entry, wherever it has them. */
+function valuesOf(node: unknown): readonly Value[] {
+  if (typeof node !== 'object' || node === null || node instanceof Uint8Array) return [];
+  return isValue(node) ? [node] : Object.values(node).flatMap(valuesOf);
+}
+
+function isValue(node: object): node is Value {
+  return 'encoding' in node && 'data' in node && node.data instanceof Uint8Array;
+}
+
 /** A journal row as stored. */
 export interface JournalRow {
   readonly seq: number;
@@ -104,16 +130,21 @@ export interface JournalRow {
   readonly entries: Uint8Array;
 }
 
-/** The facts of these rows, one item per entry, in order. Throws internal for rows a newer engine wrote. */
-export function historyOf(rows: readonly JournalRow[]): readonly HistoryItem[] {
+/**
+ * The facts of these rows, one item per entry, in order. Throws internal for rows a newer engine wrote.
+ *
+ * @param shelf payloads of the run, noting those it has not; values that stand there are told by their size
+ */
+export function historyOf(rows: readonly JournalRow[], shelf?: PayloadShelf): readonly HistoryItem[] {
   return rows.flatMap(({ seq, atUs, entries }) =>
-    decodeEntries(entries).map((entry) => ({
+    decodeEntries(entries, shelf).map((entry) => ({
       seq,
       atUs,
       kind: entry.kind,
       step: 'path' in entry ? entry.path : '',
       attempt: 'attempt' in entry ? entry.attempt : 0,
       detail: detailOf(entry),
+      ...sizes(valuesOf(entry)),
     })),
   );
 }

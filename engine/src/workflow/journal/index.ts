@@ -4,6 +4,14 @@ export { historyOf, type HistoryItem, type JournalRow } from './history.js';
 export { decodeInput, encodeInput, type InboxInput } from './input-codec.js';
 export { loadRun, type StoredJournal } from './load.js';
 export {
+  PAYLOAD_BYTES,
+  payloadShelf,
+  payloadSink,
+  type PayloadShelf,
+  type PayloadSink,
+  type PayloadWrite,
+} from './payloads.js';
+export {
   decodeSnapshot,
   encodeSnapshot,
   isSnapshotReadable,

@@ -1,6 +1,7 @@
 /** Snapshots: the state of a run after a row, so that loading stays bounded. */
 import { Snapshot, type SnapshotStep } from '../../gen/ductor/journal/v1/journal.js';
 import { stepTable, type RunState, type RunStatus, type StepState, type StepStatus } from '../machine/index.js';
+import { moveOut, putBack, type PayloadShelf, type PayloadSink } from './payloads.js';
 import {
   fromStoredError,
   fromStoredSource,
@@ -73,10 +74,20 @@ function storedStep(step: StepState): SnapshotStep {
   };
 }
 
-/** A state as the bytes of a snapshot. Tenant, run and row number stand beside it. */
-export function encodeSnapshot(state: RunState): Uint8Array {
+/**
+ * A state as the bytes of a snapshot. Tenant, run and row number stand beside it.
+ *
+ * @param sink takes up values that are too large, as far as the run has not stored them yet; default: none is
+ */
+export function encodeSnapshot(state: RunState, sink?: PayloadSink): Uint8Array {
+  const stored = storedState(state);
+  const hasPayloads = sink !== undefined && moveOut(stored, sink, true);
+  return Snapshot.encode({ ...stored, hasPayloads }).finish();
+}
+
+function storedState(state: RunState): Omit<Snapshot, 'hasPayloads'> {
   const { cancel, parked, paused } = state;
-  return Snapshot.encode({
+  return {
     format: SNAPSHOT_FORMAT,
     familySlug: state.familySlug,
     version: state.version,
@@ -97,7 +108,7 @@ export function encodeSnapshot(state: RunState): Uint8Array {
     paused: paused === null ? undefined : { ...paused },
     heldSinceUs: BigInt(state.heldSinceUs ?? 0),
     traceparent: state.traceparent ?? '',
-  }).finish();
+  };
 }
 
 function isRunStatus(text: string): text is RunStatus {
@@ -181,10 +192,14 @@ export interface SnapshotKey {
 /**
  * The state a snapshot holds, or null when this engine cannot read it: the run is then folded from its first row. A
  * snapshot is only a shortcut, so nothing about it is fatal.
+ *
+ * @param shelf payloads it may refer to, noting those it has not; default: values that stand there are absent
  */
-export function decodeSnapshot(key: SnapshotKey, bytes: Uint8Array): RunState | null {
+export function decodeSnapshot(key: SnapshotKey, bytes: Uint8Array, shelf?: PayloadShelf): RunState | null {
   try {
-    return stateOf(key, Snapshot.decode(bytes));
+    const stored = Snapshot.decode(bytes);
+    if (stored.hasPayloads && shelf !== undefined) putBack(stored, shelf);
+    return stateOf(key, stored);
   } catch (caught) {
     // Truncated or foreign bytes; the decoder throws plain errors of its own.
     if (caught instanceof Error) return null;

@@ -1,5 +1,5 @@
 /** Values, sources and failures between memory and their stored form. Bytes are never copied on the way out. */
-import { DuctorError } from '../../kernel/index.js';
+import { DuctorError, impossible } from '../../kernel/index.js';
 import type { StoredError, StoredValue, ValueSource as StoredSource } from '../../gen/ductor/journal/v1/journal.js';
 import { NULL_VALUE, type RunFailure, type Value, type ValueSource } from '../machine/index.js';
 
@@ -12,14 +12,19 @@ function asBuffer(data: Uint8Array): Buffer {
   return Buffer.isBuffer(data) ? data : Buffer.from(data.buffer, data.byteOffset, data.byteLength);
 }
 
+const NO_DIGEST = Buffer.alloc(0);
+
 /** A value as stored; "" stands for json, the usual. */
 export function toStoredValue(value: Value): StoredValue {
-  return { data: asBuffer(value.data), encoding: value.encoding === 'json' ? '' : value.encoding };
+  if (value.absent !== undefined) impossible('absent-value', `the value ${value.absent.digest} was not loaded`);
+  const encoding = value.encoding === 'json' ? '' : value.encoding;
+  return { data: asBuffer(value.data), encoding, digest: NO_DIGEST, size: 0 };
 }
 
-/** A stored value. */
-export function fromStoredValue(stored: StoredValue): Value {
-  return { data: stored.data, encoding: stored.encoding === '' ? 'json' : stored.encoding };
+/** A stored value; absent when its bytes stand in the payloads of the run. */
+export function fromStoredValue({ data, encoding, digest, size }: StoredValue): Value {
+  const value = { data, encoding: encoding === '' ? 'json' : encoding };
+  return digest.byteLength === 0 ? value : { ...value, absent: { digest: digest.toString('hex'), size } };
 }
 
 /** A stored value; JSON null when absent. */

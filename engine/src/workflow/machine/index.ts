@@ -21,4 +21,4 @@ export { isActive, isClosed, resolveSource, runOutput, stateBytes, wakeAtUs } fr
 export type { RunFailure, RunState, RunStatus, StepState, StepStatus, StepTable } from './state.js';
 export { stepTable } from './step-table.js';
 export { formatTimestampUs } from './timestamp.js';
-export { jsonValue, NULL_VALUE, type Value, type ValueSource } from './value.js';
+export { jsonValue, NULL_VALUE, type PayloadRef, type Value, type ValueSource } from './value.js';

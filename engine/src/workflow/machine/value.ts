@@ -1,10 +1,24 @@
 /** Values of a run: bytes end to end, parsed only where an expression reads them. */
 
+/** Where the bytes of a large value stand: in the payloads of its run, under their digest. */
+export interface PayloadRef {
+  /** SHA-256 of the bytes, lower case hex. */
+  readonly digest: string;
+  /** Bytes of the value. */
+  readonly size: number;
+}
+
 /** Bytes and how they are encoded. */
 export interface Value {
+  /** Empty when the value is absent. */
   readonly data: Uint8Array;
   /** "json" (UTF-8 JSON, the only one expressions read) or a codec's name. */
   readonly encoding: string;
+  /**
+   * The bytes were not loaded; they stand here. Only readers that show runs meet such values: what the machine is given
+   * is whole.
+   */
+  readonly absent?: PayloadRef;
 }
 
 /** A value by copy, or by where it already stands in the run, so that the journal holds each value once. */

@@ -196,6 +196,24 @@ const layouts: Readonly<Record<PartName, Layout>> = {
       ),
     ];
   },
+  payloads({ ticks }, blob) {
+    const rows = ticks.flatMap(({ tenantId, runId, payloads = [] }) =>
+      payloads.map((payload) => ({ tenantId, runId, ...payload })),
+    );
+    if (rows.length === 0) return undefined;
+    return [
+      uuidArray(rows.map((p) => p.tenantId)),
+      uuidArray(rows.map((p) => p.runId)),
+      ...slices(
+        blob,
+        rows.map((p) => p.digest),
+      ),
+      ...slices(
+        blob,
+        rows.map((p) => p.data),
+      ),
+    ];
+  },
   consumed({ ticks }) {
     const rows = ticks.flatMap((t) => t.consumed.map((id) => ({ tenantId: t.tenantId, runId: t.runId, id })));
     if (rows.length === 0) return undefined;

@@ -11,7 +11,17 @@ import { BOX_SEALED_MS } from '../coordinator/ports.js';
 
 /** Letters of the parts, in the order in which they stand in the statement. */
 export type PartName =
-  'keys' | 'boxes' | 'journal' | 'headers' | 'attributes' | 'updates' | 'snapshots' | 'consumed' | 'dropped' | 'deeds';
+  | 'keys'
+  | 'boxes'
+  | 'journal'
+  | 'headers'
+  | 'attributes'
+  | 'updates'
+  | 'snapshots'
+  | 'payloads'
+  | 'consumed'
+  | 'dropped'
+  | 'deeds';
 
 /** What a part needs to know of the statement around it. */
 export interface PartContext {
@@ -144,6 +154,19 @@ const snapshots: Part = {
 )`,
 };
 
+/** Large values; a run that has one already keeps it. */
+const payloads: Part = {
+  types: ['uuid', 'uuid', 'int', 'int', 'int', 'int'],
+  sql: ({ arrays, blob }) => `p as (
+  insert into ductor.payloads (tenant_id, run_id, digest, data)
+  select t.tenant_id, t.run_id, substring(${blob} from t.name_start + 1 for t.name_size),
+    substring(${blob} from t.start + 1 for t.size)
+  from unnest(${arrays.join(', ')}) as t (tenant_id, run_id, name_start, name_size, start, size)
+  where ${isAppended}
+  on conflict do nothing
+)`,
+};
+
 /** Messages that ticks consumed. */
 const consumed: Part = {
   types: ['uuid', 'uuid', 'smallint', 'bigint'],
@@ -181,6 +204,7 @@ export const PARTS: Readonly<Record<PartName, Part>> = {
   attributes,
   updates,
   snapshots,
+  payloads,
   consumed,
   dropped,
   deeds,
@@ -195,6 +219,7 @@ export const PART_NAMES: readonly PartName[] = [
   'attributes',
   'updates',
   'snapshots',
+  'payloads',
   'consumed',
   'dropped',
   'deeds',

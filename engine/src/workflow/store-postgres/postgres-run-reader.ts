@@ -5,6 +5,7 @@ import { byTenant } from '../by-tenant.js';
 import type { RunKey } from '../coordinator/ports.js';
 import { closedAmong } from './closed-among.js';
 import { listRuns } from './list-runs.js';
+import { loadPayloads } from './load-payloads.js';
 import { loadRuns, type SnapshotCheck } from './load-runs.js';
 import { readHistory } from './read-history.js';
 import type { RunReader } from './run-reader.js';
@@ -21,9 +22,9 @@ function isRunKey({ tenantId, runId }: RunKey): boolean {
  * @param isUsable which snapshots this engine can read; default: all
  */
 export function postgresRunReader(db: TenantAccess, isUsable: SnapshotCheck = () => true): RunReader {
-  const eachTenant = async <T>(
-    keys: readonly RunKey[],
-    read: (of: Queryable, keys: readonly RunKey[]) => Promise<readonly T[]>,
+  const eachTenant = async <K extends RunKey, T>(
+    keys: readonly K[],
+    read: (of: Queryable, keys: readonly K[]) => Promise<readonly T[]>,
   ): Promise<readonly T[]> => {
     const groups = [...byTenant(keys.filter(isRunKey))];
     return (await Promise.all(groups.map(([tenantId, its]) => read(db.asTenant(tenantId), its)))).flat();
@@ -35,6 +36,7 @@ export function postgresRunReader(db: TenantAccess, isUsable: SnapshotCheck = ()
       return (await getMany([{ tenantId, runId }]))[0];
     },
     getMany,
+    payloads: (keys) => eachTenant(keys, loadPayloads),
     list: (query) => listRuns(db.asTenant(query.tenantId), query),
     closedAmong: (keys) => eachTenant(keys, closedAmong),
     history: (key, afterSeq, limit) =>

@@ -18,6 +18,7 @@ import { findStarts } from './find-starts.js';
 import { newLane, type Lane } from './lane.js';
 import { listActive } from './list-active.js';
 import { listDue } from './list-due.js';
+import { loadPayloads } from './load-payloads.js';
 import { loadRuns, type SnapshotCheck } from './load-runs.js';
 import { settleLane } from './settle.js';
 
@@ -106,6 +107,7 @@ export function postgresRunStore(options: PostgresRunStoreOptions): PostgresRunS
     commit,
     settle,
     load: (keys) => read(reads, (session) => loadRuns(session, keys, isUsable)),
+    payloads: (keys) => read(reads, (session) => loadPayloads(session, keys)),
     listActive: (shards, after, limit) => read(reads, (session) => listActive(session, shards, after, limit)),
     listDue: (shards, horizonUs, limit) => read(reads, (session) => listDue(session, shards, horizonUs, limit)),
     findStarts: (keys) => read(reads, (session) => findStarts(session, keys)),

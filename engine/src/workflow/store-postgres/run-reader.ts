@@ -1,5 +1,5 @@
 /** What people ask about runs. Never behind a fence: any node answers for any run. */
-import type { RunHeader, RunKey, StoredRun } from '../coordinator/ports.js';
+import type { PayloadKey, RunHeader, RunKey, StoredPayload, StoredRun } from '../coordinator/ports.js';
 import type { RunStatus } from '../machine/state.js';
 
 /** Where a page of a list ended. */
@@ -40,6 +40,8 @@ export interface RunReader {
   get(tenantId: string, runId: string): Promise<StoredRun | undefined>;
   /** The runs that exist, in any order. */
   getMany(keys: readonly RunKey[]): Promise<readonly StoredRun[]>;
+  /** The large values that exist, in any order. */
+  payloads(keys: readonly PayloadKey[]): Promise<readonly StoredPayload[]>;
   /** Headers of a tenant's runs by start, newest first, then by run id. */
   list(query: RunQuery): Promise<RunPage>;
   /** Those of the runs that are closed. */

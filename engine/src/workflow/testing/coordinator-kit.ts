@@ -6,7 +6,7 @@ import type { Coordinator, ResultAck, RunChange, StartOutcome, StartRequest } fr
 import type { BatchFacts } from '../coordinator/hooks.js';
 import type { CoordinatorOptions } from '../coordinator/options.js';
 import type { AttemptRef, Bus, BusTopic, PlanSource, TickWrite } from '../coordinator/ports.js';
-import { loadRun } from '../journal/index.js';
+import { loadRun, payloadShelf } from '../journal/index.js';
 import { jsonValue, type AttemptOutcome, type Plan, type RunState } from '../machine/index.js';
 import { MemoryDatabase, nameOf } from './memory-database.js';
 import { MemoryInvoker, refOf } from './memory-invoker.js';
@@ -175,7 +175,8 @@ export class CoordinatorKit {
   /** State of a run by what is stored. */
   stored(runId: string): RunState | null {
     const [run] = this.db.load([{ tenantId: TENANT, runId }]);
-    return run === undefined ? null : loadRun(run);
+    const payloads = this.db.runs.get(nameOf({ tenantId: TENANT, runId }))?.payloads;
+    return run === undefined ? null : loadRun(run, payloadShelf(runId, payloads));
   }
 
   /** Number of journal rows of a run. */

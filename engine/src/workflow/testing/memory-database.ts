@@ -12,9 +12,11 @@ import type {
   CommitOutcome,
   ExistingStart,
   InboxMessage,
+  PayloadKey,
   RunHeader,
   RunKey,
   SendOutcome,
+  StoredPayload,
   StoredRun,
   TickOutcome,
   TickWrite,
@@ -40,6 +42,8 @@ export interface MemoryRun {
   sealedUntilUs: number;
   snapshot: { readonly seq: number; readonly data: Uint8Array } | null;
   readonly rows: StoredRow[];
+  /** Large values by digest in hex. */
+  readonly payloads: Map<string, Uint8Array>;
 }
 
 interface MemoryNode {
@@ -112,6 +116,14 @@ export class MemoryDatabase {
       found.push({ tenantId, runId, header: run.header, snapshot: run.snapshot, rows });
     }
     return found;
+  }
+
+  payloads(keys: readonly PayloadKey[]): readonly StoredPayload[] {
+    return keys.flatMap(({ tenantId, runId, digest }) => {
+      const data = this.runs.get(nameOf({ tenantId, runId }))?.payloads.get(digest);
+      // A copy: bytes of a database are never those that were given to it.
+      return data === undefined ? [] : [{ tenantId, runId, digest, data: Buffer.from(data) }];
+    });
   }
 
   listActive(shards: readonly number[], afterRunId: string, limit: number): readonly RunKey[] {
@@ -296,7 +308,7 @@ export class MemoryDatabase {
       const id = JSON.stringify([write.tenantId, header.familySlug, startKey.key]);
       this.#keys.set(id, { runId: write.runId, version: header.version, fingerprint, untilUs });
     }
-    const run: MemoryRun = { header, sealedUntilUs: 0, snapshot: null, rows: [] };
+    const run: MemoryRun = { header, sealedUntilUs: 0, snapshot: null, rows: [], payloads: new Map() };
     this.runs.set(name, run);
     this.#append(run, write);
     return 'written';
@@ -306,6 +318,7 @@ export class MemoryDatabase {
     run.rows.push({ seq: write.seq, atUs: write.atUs, entries: write.entries });
     if (write.header !== null) run.header = write.header;
     if (write.snapshot !== null) run.snapshot = { seq: write.seq, data: write.snapshot };
+    for (const { digest, data } of write.payloads ?? []) run.payloads.set(Buffer.from(digest).toString('hex'), data);
     for (const id of write.consumed) this.inbox.delete(id);
   }
 }

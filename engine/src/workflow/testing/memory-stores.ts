@@ -114,6 +114,7 @@ function runStore(db: MemoryDatabase, line: Line): RunStore {
     commit: (nodeId, ticks) => line.commit(nodeId, ticks),
     settle: (nodeId) => line.ask('runs', 'settle', nodeId, () => line.settle(nodeId)),
     load: (keys) => ask('load', () => db.load(keys)),
+    payloads: (keys) => ask('payloads', () => db.payloads(keys)),
     listActive: (shards, after, limit) => ask('listActive', () => db.listActive(shards, after, limit)),
     listDue: (shards, horizonUs, limit) => ask('listDue', () => db.listDue(shards, horizonUs, limit)),
     findStarts: (keys) =>

@@ -5,6 +5,7 @@ import { commitContract } from './contract/commit-contract.js';
 import { fenceContract } from './contract/fence-contract.js';
 import { inboxContract } from './contract/inbox-contract.js';
 import { listContract } from './contract/list-contract.js';
+import { payloadContract } from './contract/payload-contract.js';
 import { startKeyContract } from './contract/start-key-contract.js';
 import type { MakeWorld } from './contract/world.js';
 
@@ -19,6 +20,7 @@ export type { ContractProcess, ContractWorld, MakeWorld } from './contract/world
 export function describeRunStoreContract(name: string, makeWorld: MakeWorld): void {
   describe(`run store contract: ${name}`, () => {
     commitContract(makeWorld);
+    payloadContract(makeWorld);
     startKeyContract(makeWorld);
     inboxContract(makeWorld);
     listContract(makeWorld);

@@ -16,7 +16,9 @@ import { badCursor, cursorNumber, decodeCursor, encodeCursor } from '../checks/c
 import { FieldChecks, MAX_CURSOR_CHARS, MAX_IDENTIFIER_CHARS } from '../checks/field-checks.js';
 import {
   historyOf,
+  payloadShelf,
   type HistoryItem,
+  type JournalRow,
   type PlanSource,
   type RunCursor,
   type RunKey,
@@ -29,11 +31,12 @@ import { listedRunOf, runOf } from '../wire/run.js';
 import { pageEnd } from '../wire/page.js';
 import { timestampOf, usOf } from '../wire/timestamp.js';
 import type { RunLoader } from './run-loader.js';
+import { readPayloads, type PayloadReader } from './whole-values.js';
 
 /** What they need. */
 export interface RunReads {
   readonly load: RunLoader;
-  readonly reader: Pick<RunReader, 'list' | 'history'>;
+  readonly reader: Pick<RunReader, 'list' | 'history' | 'payloads'>;
   readonly plans: PlanSource;
 }
 
@@ -133,6 +136,37 @@ function historyItemOf({ seq, atUs, kind, step, attempt, detail }: HistoryItem):
   return { seq, at: timestampOf(atUs), kind, step, attempt, detail: { ...detail } };
 }
 
+/** Values of one page of a history, bytes; a page that would have more ends before, after one item at least. */
+const PAGE_BYTES = 2 * 1024 * 1024;
+
+/** How many of these items a page has room for. */
+function fitting(items: readonly HistoryItem[]): number {
+  let bytes = 0;
+  const over = items.findIndex(({ valueBytes }) => (bytes += valueBytes) > PAGE_BYTES);
+  return over === -1 ? items.length : Math.max(1, over);
+}
+
+/** The items of a page with their large values, and the item that the next page begins with. */
+async function historyPage(
+  reader: PayloadReader,
+  key: RunKey,
+  rows: readonly JournalRow[],
+  place: number,
+  limit: number,
+): Promise<{ readonly items: readonly HistoryItem[]; readonly after: HistoryItem | undefined }> {
+  const all = historyOf(rows).slice(place);
+  const count = fitting(all.slice(0, limit));
+  const shown = all.slice(0, count);
+  const loaded = await readPayloads(
+    reader,
+    key,
+    shown.flatMap(({ absent }) => absent),
+  );
+  const items =
+    loaded.size === 0 ? shown : historyOf(rows, payloadShelf(key.runId, loaded)).slice(place, place + count);
+  return { items, after: all[count] };
+}
+
 /** GetRunHistory. A cursor names the next item: its row and its place in the row. */
 export function getRunHistory({ reader }: RunReads): Unary<GetRunHistoryRequest, GetRunHistoryResponse> {
   return async ({ runId, pagination }, { tenantId }) => {
@@ -148,11 +182,10 @@ export function getRunHistory({ reader }: RunReads): Unary<GetRunHistoryRequest,
     // Each row has at least one item: one row more than items wanted says whether there are more.
     const rows = await reader.history({ tenantId, runId }, Math.max(0, seq - 1), limit + 1);
     if (rows.length === 0 && cursor === '') throw missingRun(runId);
-    const items = historyOf(rows).slice(place);
-    const after = items[limit];
-    const before = after === undefined ? 0 : items.slice(0, limit).filter((item) => item.seq === after.seq).length;
+    const { items, after } = await historyPage(reader, { tenantId, runId }, rows, place, limit);
+    const before = after === undefined ? 0 : items.filter((item) => item.seq === after.seq).length;
     const skipped = after?.seq === seq ? place : 0;
     const next = after === undefined ? '' : encodeCursor([after.seq, before + skipped]);
-    return { data: items.slice(0, limit).map(historyItemOf), pagination: pageEnd(next) };
+    return { data: items.map(historyItemOf), pagination: pageEnd(next) };
   };
 }

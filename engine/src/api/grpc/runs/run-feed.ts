@@ -20,6 +20,7 @@ import {
 } from '../ports.js';
 import { ClosedRuns, type RunEnd } from './closed-runs.js';
 import { stateOf } from './run-loader.js';
+import { wholeRun } from './whole-values.js';
 
 type OnEnd = (end: RunEnd) => void;
 
@@ -36,7 +37,7 @@ interface Waiter {
 export interface RunFeedOptions {
   readonly coordinator: Pick<Coordinator, 'onChange'>;
   readonly bus: Bus;
-  readonly reader: Pick<RunReader, 'getMany' | 'closedAmong' | 'history'>;
+  readonly reader: Pick<RunReader, 'getMany' | 'closedAmong' | 'history' | 'payloads'>;
   readonly clock: Clock;
   /** Told when a look at the database failed; the next sweep tries again. */
   readonly onError: (error: unknown) => void;
@@ -194,7 +195,8 @@ export class RunFeed {
     for (const waiter of waiters) waiter.isUnproven = false;
     if (stored.header.closedAtUs === null) return;
     try {
-      const state = await stateOf(this.#options.reader, stored);
+      const { reader } = this.#options;
+      const state = await wholeRun(reader, await stateOf(reader, stored), ['output']);
       const end = { status: state.status, output: runOutput(state), error: state.error };
       for (const waiter of waiters) this.#end(waiter, end);
     } catch (error) {

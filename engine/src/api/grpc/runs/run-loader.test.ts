@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DuctorError } from '../../../kernel/index.js';
 import { manualClock } from '../../../kernel/testing/manual-clock.js';
-import { encodeEntries } from '../../../workflow/journal/index.js';
+import { encodeEntries, payloadSink } from '../../../workflow/journal/index.js';
 import { NULL_VALUE, type RunHeader, type RunKey, type StoredRun } from '../ports.js';
 import { runLoader } from './run-loader.js';
 
@@ -40,6 +40,7 @@ describe('runLoader', () => {
           asked.push(keys.length);
           return Promise.resolve(keys.filter(({ runId }) => runId !== 'r2').map((key) => stored(key)));
         },
+        payloads: () => expect.fail(),
         history: () => expect.fail(),
       },
       clock,
@@ -64,6 +65,7 @@ describe('runLoader', () => {
                   stored(key, key.runId === 'r1' ? { rows: [{ seq: 1, atUs: 1, entries: Buffer.from([8, 99]) }] } : {}),
                 ),
               ),
+        payloads: () => expect.fail(),
         history: () => Promise.resolve([]),
       },
       clock,
@@ -87,6 +89,7 @@ describe('runLoader', () => {
           Promise.resolve(
             keys.map((key) => stored(key, { snapshot: { seq: 1, data: Buffer.from([8, 99]) }, rows: rows.slice(1) })),
           ),
+        payloads: () => expect.fail(),
         history: (_, afterSeq) => Promise.resolve(rows.filter(({ seq }) => seq > afterSeq)),
       },
       clock,
@@ -94,5 +97,38 @@ describe('runLoader', () => {
     const loading = load(keyOf(1));
     clock.settle();
     expect(await loading).toMatchObject({ status: 'COMPLETED', seq: 2 });
+  });
+
+  it('gives input and output whole, asking for both at once, and says when one is lost', async () => {
+    const clock = manualClock();
+    const large = { data: Buffer.from(JSON.stringify('x'.repeat(100_000))), encoding: 'json' };
+    const sink = payloadSink('r1');
+    const rows = [{ ...started, input: large }, closed].map((entry, at) => ({
+      seq: at + 1,
+      atUs: at + 1,
+      entries: encodeEntries([entry], sink),
+    }));
+    const kept = [...sink.writes.values()].map(({ digest, data }) => ({
+      ...keyOf(1),
+      digest: Buffer.from(digest).toString('hex'),
+      data,
+    }));
+    const asked: (readonly string[])[] = [];
+    const load = runLoader(
+      {
+        getMany: (keys) => Promise.resolve(keys.map((key) => stored(key, { rows }))),
+        payloads: (keys) => {
+          asked.push(keys.map(({ digest }) => digest));
+          return Promise.resolve(keys.flatMap(({ runId }) => (runId === 'r1' ? kept : [])));
+        },
+        history: () => expect.fail(),
+      },
+      clock,
+    );
+    const loading = [load(keyOf(1)), load(keyOf(2))];
+    clock.settle();
+    expect(await loading[0]).toMatchObject({ input: large });
+    await expect(loading[1]).rejects.toMatchObject({ code: 'internal' });
+    expect(asked).toEqual([kept.map(({ digest }) => digest), kept.map(({ digest }) => digest)]);
   });
 });

@@ -5,8 +5,12 @@
  */
 import { impossible, type Clock } from '../../../kernel/index.js';
 import { loadRun, type RunKey, type RunReader, type RunState, type StoredRun } from '../ports.js';
+import { wholeRun } from './whole-values.js';
 
-/** A run, or undefined when the tenant has none of this id. Throws database_unavailable, internal. */
+/**
+ * A run, its input and output whole; undefined when the tenant has none of this id. Throws database_unavailable,
+ * internal.
+ */
 export type RunLoader = (key: RunKey) => Promise<RunState | undefined>;
 
 const MAX_BATCH = 100;
@@ -17,7 +21,7 @@ interface Asked {
   readonly reject: (error: unknown) => void;
 }
 
-/** The state of a stored run; of one whose snapshot is unreadable from its first row on. */
+/** The state of a stored run; of one whose snapshot is unreadable from its first row on. Large values are absent. */
 export async function stateOf(reader: Pick<RunReader, 'history'>, stored: StoredRun): Promise<RunState> {
   const state = loadRun(stored);
   if (state !== null) return state;
@@ -31,13 +35,14 @@ export async function stateOf(reader: Pick<RunReader, 'history'>, stored: Stored
 }
 
 /** A loader on this reader. */
-export function runLoader(reader: Pick<RunReader, 'getMany' | 'history'>, clock: Clock): RunLoader {
+export function runLoader(reader: Pick<RunReader, 'getMany' | 'history' | 'payloads'>, clock: Clock): RunLoader {
   let gathering: Asked[] = [];
 
   const answer = async ({ key, resolve, reject }: Asked, found: ReadonlyMap<string, StoredRun>): Promise<void> => {
     const stored = found.get(`${key.tenantId}/${key.runId}`);
     try {
-      resolve(stored === undefined ? undefined : await stateOf(reader, stored));
+      const state = stored === undefined ? undefined : await stateOf(reader, stored);
+      resolve(state === undefined ? undefined : await wholeRun(reader, state, ['input', 'output']));
     } catch (error) {
       reject(error);
     }

@@ -15,6 +15,10 @@ export const protobufFileName = "ductor/journal/v1/journal.proto";
 export interface StoredValue {
   data: Buffer;
   encoding: string;
+  /** SHA-256 of a large value: its bytes stand in ductor.payloads under it, and data is empty. */
+  digest: Buffer;
+  /** Bytes of a value that stands in ductor.payloads. */
+  size: number;
 }
 
 /** A value by copy, or by where it stands in the run. */
@@ -199,6 +203,8 @@ export interface Entries {
   /** Format of the row; readers refuse what they do not know. */
   format: number;
   entries: Entry[];
+  /** Some values of the row have a digest in place of their bytes. */
+  hasPayloads: boolean;
 }
 
 /** The state after a row, so that loading stays bounded. Of an unknown format it is ignored. */
@@ -229,6 +235,8 @@ export interface Snapshot {
   traceparent: string;
   /** As in RunCompensating; empty: the run is not being compensated. */
   compensating: string[];
+  /** Some values of the snapshot have a digest in place of their bytes. */
+  hasPayloads: boolean;
 }
 
 export interface Snapshot_AttributesEntry {
@@ -289,7 +297,7 @@ export interface AttemptError {
 }
 
 function createBaseStoredValue(): StoredValue {
-  return { data: Buffer.alloc(0), encoding: "" };
+  return { data: Buffer.alloc(0), encoding: "", digest: Buffer.alloc(0), size: 0 };
 }
 
 export const StoredValue: MessageFns<StoredValue> = {
@@ -299,6 +307,12 @@ export const StoredValue: MessageFns<StoredValue> = {
     }
     if (message.encoding !== "") {
       writer.uint32(18).string(message.encoding);
+    }
+    if (message.digest.length !== 0) {
+      writer.uint32(562).bytes(message.digest);
+    }
+    if (message.size !== 0) {
+      writer.uint32(568).uint32(message.size);
     }
     return writer;
   },
@@ -332,6 +346,22 @@ export const StoredValue: MessageFns<StoredValue> = {
             message.encoding = reader.string();
             continue;
           }
+          case 70: {
+            if (tag !== 562) {
+              break;
+            }
+
+            message.digest = Buffer.from(reader.bytes());
+            continue;
+          }
+          case 71: {
+            if (tag !== 568) {
+              break;
+            }
+
+            message.size = reader.uint32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -351,6 +381,8 @@ export const StoredValue: MessageFns<StoredValue> = {
     const message = createBaseStoredValue();
     message.data = object.data ?? Buffer.alloc(0);
     message.encoding = object.encoding ?? "";
+    message.digest = object.digest ?? Buffer.alloc(0);
+    message.size = object.size ?? 0;
     return message;
   },
 };
@@ -2504,7 +2536,7 @@ export const Entry: MessageFns<Entry> = {
 };
 
 function createBaseEntries(): Entries {
-  return { format: 0, entries: [] };
+  return { format: 0, entries: [], hasPayloads: false };
 }
 
 export const Entries: MessageFns<Entries> = {
@@ -2514,6 +2546,9 @@ export const Entries: MessageFns<Entries> = {
     }
     for (const v of message.entries) {
       Entry.encode(v!, writer.uint32(18).fork()).join();
+    }
+    if (message.hasPayloads !== false) {
+      writer.uint32(560).bool(message.hasPayloads);
     }
     return writer;
   },
@@ -2547,6 +2582,14 @@ export const Entries: MessageFns<Entries> = {
             message.entries.push(Entry.decode(reader, reader.uint32()));
             continue;
           }
+          case 70: {
+            if (tag !== 560) {
+              break;
+            }
+
+            message.hasPayloads = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2566,6 +2609,7 @@ export const Entries: MessageFns<Entries> = {
     const message = createBaseEntries();
     message.format = object.format ?? 0;
     message.entries = object.entries?.map((e) => Entry.fromPartial(e)) || [];
+    message.hasPayloads = object.hasPayloads ?? false;
     return message;
   },
 };
@@ -2592,6 +2636,7 @@ function createBaseSnapshot(): Snapshot {
     heldSinceUs: 0n,
     traceparent: "",
     compensating: [],
+    hasPayloads: false,
   };
 }
 
@@ -2671,6 +2716,9 @@ export const Snapshot: MessageFns<Snapshot> = {
     }
     for (const v of message.compensating) {
       writer.uint32(482).string(v!);
+    }
+    if (message.hasPayloads !== false) {
+      writer.uint32(560).bool(message.hasPayloads);
     }
     return writer;
   },
@@ -2851,6 +2899,14 @@ export const Snapshot: MessageFns<Snapshot> = {
             message.compensating.push(reader.string());
             continue;
           }
+          case 70: {
+            if (tag !== 560) {
+              break;
+            }
+
+            message.hasPayloads = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2916,6 +2972,7 @@ export const Snapshot: MessageFns<Snapshot> = {
       : 0n;
     message.traceparent = object.traceparent ?? "";
     message.compensating = object.compensating?.map((e) => e) || [];
+    message.hasPayloads = object.hasPayloads ?? false;
     return message;
   },
 };
