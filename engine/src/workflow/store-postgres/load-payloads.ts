@@ -4,7 +4,7 @@ import type { PayloadKey, StoredPayload } from '../coordinator/ports.js';
 import { textArray } from './text-array.js';
 
 /** Bytes of values that one query reads; a single larger one goes alone. */
-const QUERY_BYTES = 16 * 1024 * 1024;
+const QUERY_BYTES = 4 * 1024 * 1024;
 
 /** `offset 0` keeps the planner from turning the look-up into a join of lists. */
 const PAYLOADS = prepared(

@@ -33,7 +33,7 @@ function keeps(kit: ContractKit): void {
   it('come in answers larger than one query', async () => {
     const node = await kit.node();
     const run = kit.run();
-    const values = Array.from({ length: 12 }, () => kit.bytes(2 * MIB));
+    const values = Array.from({ length: 3 }, () => kit.bytes(2 * MIB));
     await commit(node, start(run));
     for (const [index, data] of values.entries()) {
       await commit(node, tick(run, index + 2, { payloads: [payload(data)] }));
