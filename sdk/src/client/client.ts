@@ -5,7 +5,6 @@ import {
   type GetRunResponse,
   type ListRunsRequest,
   type ListRunsResponse,
-  type TriggerRunsResponse,
   RunServiceClient,
   RunState,
   TriggerRunRequest,
@@ -30,9 +29,12 @@ import { type RunControls, runControls } from './run-controls.js';
 import { type RunView, type RunStateName, runStateName, runStateNumber, runView, timestampOf } from './run-view.js';
 import { present, unary } from './unary.js';
 import { TriggerBatcher } from './trigger-batcher.js';
+import { TriggerStream } from './trigger-stream.js';
 
 /** Calls that may be repeated after UNAVAILABLE without harm; triggers are not among them unless they carry a key. */
 const RETRIED_METHODS = ['GetRun', 'ListRuns', 'GetRunHistory', 'ExplainRun', 'CancelRun', 'TerminateRun'];
+/** How long a call may take, ms. */
+const CALL_LIMIT_MS = 30_000;
 const CLIENT_OPTIONS: ClientOptions = {
   ...CHANNEL_OPTIONS,
   'grpc.service_config': JSON.stringify({
@@ -109,6 +111,7 @@ export class DuctorClient {
   readonly #connection: Connection;
   readonly #system: System;
   readonly #runs: RunServiceClient;
+  readonly #stream: TriggerStream;
   readonly #triggers: TriggerBatcher;
   readonly #results: ResultStream;
   readonly #tracer: Tracer;
@@ -117,15 +120,11 @@ export class DuctorClient {
   constructor(options: ConnectionOptions & { readonly system?: System } = {}) {
     this.#connection = resolveConnection(options);
     this.#system = options.system ?? machine;
-    const { addresses, credentials, metadata } = this.#connection;
+    const { addresses, credentials } = this.#connection;
     this.#runs = new RunServiceClient(channelTarget(addresses), credentials, CLIENT_OPTIONS);
+    this.#stream = new TriggerStream(this.#runs, this.#connection, this.#system);
     this.#triggers = new TriggerBatcher(
-      async (items) =>
-        (
-          await unary<TriggerRunsResponse>((done) =>
-            this.#runs.triggerRuns({ items }, metadata, { deadline: this.#deadline() }, done),
-          )
-        ).data,
+      (items) => this.#stream.send(items, CALL_LIMIT_MS),
       (callback) => this.#system.nextTurn(callback),
     );
     this.#results = new ResultStream(this.#runs, this.#connection, this.#system);
@@ -193,6 +192,7 @@ export class DuctorClient {
 
   /** Ends all calls and waits. */
   close(): void {
+    this.#stream.close();
     this.#results.close();
     this.#runs.close();
   }
@@ -241,7 +241,7 @@ export class DuctorClient {
   }
 
   #deadline(): number {
-    return this.#system.now() + 30_000;
+    return this.#system.now() + CALL_LIMIT_MS;
   }
 }
 

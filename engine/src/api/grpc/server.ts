@@ -36,6 +36,7 @@ import { getRun, getRunHistory, listRuns } from './runs/read-runs.js';
 import { RecentStarts } from './runs/recent-starts.js';
 import { RunFeed } from './runs/run-feed.js';
 import { runLoader } from './runs/run-loader.js';
+import { triggerStreams } from './runs/stream-triggers.js';
 import { triggerRun, triggerRuns } from './runs/trigger-runs.js';
 import { watchRun } from './runs/watch-run.js';
 import { ServiceBuilder } from './service.js';
@@ -74,7 +75,7 @@ export interface GrpcServer {
   start(): void;
   /** Whether the health is SERVING. */
   isServing(): boolean;
-  /** Says NOT_SERVING, so that load balancers stop sending; calls are still answered. */
+  /** Says NOT_SERVING, so that load balancers stop sending; calls are still answered. Ends streams of triggers. */
   drain(): void;
   /** Ends streams, lets calls finish, closes connections; those that do not end in time are cut. */
   close(): Promise<void>;
@@ -93,7 +94,13 @@ const CALLS_PER_KEY = 5_000;
 /** How often the node looks whether it owns shards. */
 const HEALTH_MS = 200;
 
-function buildServices(options: GrpcServerOptions, feed: RunFeed, guard: GuardOptions): readonly ServiceBuilder[] {
+/** The services, and how to end the streams that must not last while the node drains. */
+interface Services {
+  readonly builders: readonly ServiceBuilder[];
+  drain(): void;
+}
+
+function buildServices(options: GrpcServerOptions, feed: RunFeed, guard: GuardOptions): Services {
   const { tenancy, catalog, plans, coordinator, reader, clock } = options;
   const { report } = guard;
   const starts = new RecentStarts();
@@ -110,10 +117,11 @@ function buildServices(options: GrpcServerOptions, feed: RunFeed, guard: GuardOp
     trail: tenancy.trail,
     tracing: options.tracing ?? null,
   };
+  const streams = triggerStreams(triggers);
   const W = WorkflowServiceService;
   const R = RunServiceService;
   const T = TenancyServiceService;
-  return [
+  const builders = [
     new ServiceBuilder(guard)
       .unary(W.createWorkflow, workflows.createWorkflow(catalog))
       .unary(W.getWorkflow, workflows.getWorkflow(catalog))
@@ -127,6 +135,7 @@ function buildServices(options: GrpcServerOptions, feed: RunFeed, guard: GuardOp
     new ServiceBuilder(guard)
       .unary(R.triggerRun, triggerRun(triggers))
       .unary(R.triggerRuns, triggerRuns(triggers))
+      .bidi(R.streamTriggers, streams.handler)
       .unary(R.getRun, getRun(reads))
       .unary(R.listRuns, listRuns(reads))
       .stream(R.watchRun, watchRun({ feed, load, plans }))
@@ -147,6 +156,7 @@ function buildServices(options: GrpcServerOptions, feed: RunFeed, guard: GuardOp
     new ServiceBuilder(guard).unary(AuditServiceService.listAuditEvents, listAuditEvents(tenancy)),
     new ServiceBuilder(guard).bidi(BridgeServiceService.work, work(options.bridge)),
   ];
+  return { builders, drain: () => streams.drain() };
 }
 
 /** Adds a service that needs no key: only methods that the table calls public. */
@@ -216,16 +226,19 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   const rates = new KeyRates(clock, options.callsPerKey ?? CALLS_PER_KEY);
   const guard = { tenancy, clock, rates, report: reporter(log, random) };
   const services = buildServices(options, feed, guard);
-  for (const { definition, handlers } of services) server.addService(definition, handlers);
+  for (const { definition, handlers } of services.builders) server.addService(definition, handlers);
   const watch = watchHealth(addHealthAndReflection(server), options);
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   return {
-    methods: new Map(services.flatMap(({ methods }) => [...methods])),
+    methods: new Map(services.builders.flatMap(({ methods }) => [...methods])),
     report: guard.report,
     accept: (socket) => injector.injectConnection(socket),
     start: () => watch.start(),
     isServing: () => watch.isServing(),
-    drain: () => watch.stop(),
+    drain() {
+      watch.stop();
+      services.drain();
+    },
     async close() {
       watch.stop();
       feed.stop();

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   AwaitRunsRequest,
@@ -10,6 +11,7 @@ import {
   TriggerRunsRequest,
   type AwaitRunsResponse,
   type RunResult,
+  type StreamTriggersResponse,
 } from '../../../gen/ductor/v1/run.js';
 import { memoryBus } from '../../../bus/index.js';
 import { systemClock } from '../../../kernel/index.js';
@@ -38,7 +40,7 @@ beforeAll(async () => {
   const wait = { ref: 'wait', type: 'STEP_TYPE_WAIT', args: { duration: '1h' } };
   await first.registry.register(tenantId, { family_slug: 'calls', steps: [callback] });
   await first.registry.register(tenantId, { family_slug: 'passes', steps: [pass], output: 'steps.pass.output.x' });
-  await first.registry.register(tenantId, { family_slug: 'waits', steps: [wait] });
+  for (const slug of ['waits', 'starts']) await first.registry.register(tenantId, { family_slug: slug, steps: [wait] });
 });
 afterAll(async () => {
   for (const client of clients) client.close();
@@ -72,7 +74,58 @@ function awaitAll(client: TestClient, runIds: readonly string[]): Promise<Map<st
   });
 }
 
+/** A stream of triggers, and its answers one by one. */
+function openTriggers(client: TestClient): {
+  readonly stream: ReturnType<typeof client.runs.streamTriggers>;
+  readonly answers: { next(): Promise<StreamTriggersResponse>; isOver(): Promise<boolean> };
+} {
+  const stream = client.runs.streamTriggers(client.metadata);
+  const messages = stream[Symbol.asyncIterator]();
+  const next = async (): Promise<StreamTriggersResponse> => {
+    const { value, done } = await messages.next();
+    return done === true ? expect.fail('the stream has ended') : value;
+  };
+  const isOver = async (): Promise<boolean> => (await messages.next()).done === true;
+  return { stream, answers: { next, isOver } };
+}
+
 const outputOf = (result: RunResult | undefined): unknown => JSON.parse(String(result?.output?.data));
+
+describe('StreamTriggers', () => {
+  it('answers each batch with one outcome an item, refuses items alone, and refuses a batch of none or too many', async () => {
+    const { stream, answers } = openTriggers(at(0));
+    const items = ['starts', 'nothing', 'starts'].map((familySlug) =>
+      TriggerRunRequest.fromPartial({ familySlug, idempotencyKey: 'streamed' }),
+    );
+    stream.write({ batchId: 7n, items });
+    const { batchId, outcomes } = await answers.next();
+    expect(batchId).toBe(7n);
+    expect(outcomes.map(({ error }) => error?.code)).toEqual([undefined, 'not_found', undefined]);
+    expect(outcomes[0]?.runId).not.toBe('');
+    expect(outcomes[2]?.runId).toBe(outcomes[0]?.runId);
+    expect(outcomes.filter(({ existing }) => existing)).toHaveLength(1);
+    stream.end();
+    for (const count of [0, 1_001]) {
+      const refused = openTriggers(at(0));
+      refused.stream.write({ batchId: 1n, items: Array.from({ length: count }, () => items[0] ?? expect.fail()) });
+      await expect(refused.answers.next()).rejects.toMatchObject({ code: status.INVALID_ARGUMENT });
+    }
+  });
+
+  it('starts what was sent before the caller said that there is no more, and ends then', async () => {
+    const { stream, answers } = openTriggers(at(0));
+    for (let batchId = 1n; batchId <= 20n; batchId += 1n) {
+      stream.write({ batchId, items: [TriggerRunRequest.fromPartial({ familySlug: 'starts' })] });
+    }
+    stream.end();
+    const found: bigint[] = [];
+    for (let count = 0; count < 20; count += 1) found.push((await answers.next()).batchId);
+    expect(found.toSorted((a, b) => Number(a - b))).toEqual(
+      Array.from({ length: 20 }, (_, index) => BigInt(index + 1)),
+    );
+    expect(await answers.isOver()).toBe(true);
+  });
+});
 
 describe('AwaitRuns', () => {
   it('answers runs that have ended, that end later, and that do not exist, each once', async () => {

@@ -27,11 +27,12 @@ export interface Triggers extends Starter, Pick<RunReads, 'load' | 'plans'> {
   readonly tracing: Tracing | null;
 }
 
-const MAX_ITEMS = 1_000;
+/** Starts of one batch. */
+export const MAX_ITEMS = 1_000;
 const { triggerRun: ONE, triggerRuns: MANY } = RunServiceService;
 
-/** What a start belongs to: who did it, and the trace of the call. */
-interface Cause {
+/** What starts belong to: who did it, and the trace of the call. */
+export interface Cause {
   readonly deed: Deed;
   readonly traceparent: string | undefined;
 }
@@ -94,7 +95,7 @@ async function outcomeOf(
     const { runId, version, existing } = await start(triggers, tenantId, item, cause);
     return { runId, version, existing, error: undefined, problems: [] };
   } catch (caught) {
-    const error = triggers.report(caught, MANY.path);
+    const error = triggers.report(caught, deed.method);
     if (error.kind.grpc !== 'INVALID_ARGUMENT') {
       triggers.trail.note({ ...deed, tenantId, objectKind: 'run', objectId: item.familySlug, outcome: error.code });
     }
@@ -102,13 +103,23 @@ async function outcomeOf(
   }
 }
 
-/** TriggerRuns: each item on its own; all that are fine share the coordinator's next commits. */
+/** Starts each item on its own; all that are fine share the coordinator's next commits. Never rejects. */
+export function triggerAll(
+  triggers: Triggers,
+  tenantId: string,
+  items: readonly TriggerRunRequest[],
+  cause: Cause,
+): Promise<TriggerOutcome[]> {
+  return Promise.all(items.map((item) => outcomeOf(triggers, tenantId, item, cause)));
+}
+
+/** TriggerRuns. */
 export function triggerRuns(triggers: Triggers): Unary<TriggerRunsRequest, TriggerRunsResponse> {
   return async ({ items }, principal, { traceparent }) => {
     const checks = new FieldChecks();
     checks.count('items', items.length, 1, MAX_ITEMS);
     checks.done();
     const cause = { deed: deedOf(principal, MANY.path), traceparent };
-    return { data: await Promise.all(items.map((item) => outcomeOf(triggers, principal.tenantId, item, cause))) };
+    return { data: await triggerAll(triggers, principal.tenantId, items, cause) };
   };
 }

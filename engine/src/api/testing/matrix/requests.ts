@@ -60,6 +60,11 @@ export const GOOD_REQUESTS: Readonly<Record<string, GoodRequest>> = {
     ...naming(({ openRunId }) => ({ run_id: openRunId })),
     answer: 'run_not_parked',
   },
+  '/ductor.v1.RunService/StreamTriggers': {
+    request: ({ familySlug }) => ({ batch_id: '1', items: [{ family_slug: familySlug }] }),
+    namesObject: 'inside',
+    handsOn: [],
+  },
   '/ductor.v1.RunService/TerminateRun': naming(({ openRunId }) => ({ run_id: openRunId })),
   '/ductor.v1.RunService/TriggerRun': naming(({ familySlug }) => ({ family_slug: familySlug })),
   '/ductor.v1.RunService/TriggerRuns': {

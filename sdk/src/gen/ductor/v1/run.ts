@@ -166,6 +166,19 @@ export interface TriggerOutcome {
   problems: Problem[];
 }
 
+export interface StreamTriggersRequest {
+  /** The caller's number for the batch; its answer carries it. Batches may be answered in another order. */
+  batchId: bigint;
+  /** 1 to 1,000. */
+  items: TriggerRunRequest[];
+}
+
+export interface StreamTriggersResponse {
+  batchId: bigint;
+  /** One for each item, in order. */
+  outcomes: TriggerOutcome[];
+}
+
 export interface TriggerRunsResponse {
   /** One outcome per item, in the order of the request. */
   data: TriggerOutcome[];
@@ -1160,6 +1173,146 @@ export const TriggerOutcome: MessageFns<TriggerOutcome> = {
       ? Failure.fromPartial(object.error)
       : undefined;
     message.problems = object.problems?.map((e) => Problem.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseStreamTriggersRequest(): StreamTriggersRequest {
+  return { batchId: 0n, items: [] };
+}
+
+export const StreamTriggersRequest: MessageFns<StreamTriggersRequest> = {
+  encode(message: StreamTriggersRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.batchId !== 0n) {
+      if (BigInt.asUintN(64, message.batchId) !== message.batchId) {
+        throw new globalThis.Error("value provided for field message.batchId of type uint64 too large");
+      }
+      writer.uint32(8).uint64(message.batchId);
+    }
+    for (const v of message.items) {
+      TriggerRunRequest.encode(v!, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StreamTriggersRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStreamTriggersRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.batchId = reader.uint64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.items.push(TriggerRunRequest.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<StreamTriggersRequest>, I>>(base?: I): StreamTriggersRequest {
+    return StreamTriggersRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<StreamTriggersRequest>, I>>(object: I): StreamTriggersRequest {
+    const message = createBaseStreamTriggersRequest();
+    message.batchId = (object.batchId !== undefined && object.batchId !== null) ? BigInt(object.batchId) : 0n;
+    message.items = object.items?.map((e) => TriggerRunRequest.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseStreamTriggersResponse(): StreamTriggersResponse {
+  return { batchId: 0n, outcomes: [] };
+}
+
+export const StreamTriggersResponse: MessageFns<StreamTriggersResponse> = {
+  encode(message: StreamTriggersResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.batchId !== 0n) {
+      if (BigInt.asUintN(64, message.batchId) !== message.batchId) {
+        throw new globalThis.Error("value provided for field message.batchId of type uint64 too large");
+      }
+      writer.uint32(8).uint64(message.batchId);
+    }
+    for (const v of message.outcomes) {
+      TriggerOutcome.encode(v!, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StreamTriggersResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStreamTriggersResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.batchId = reader.uint64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.outcomes.push(TriggerOutcome.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<StreamTriggersResponse>, I>>(base?: I): StreamTriggersResponse {
+    return StreamTriggersResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<StreamTriggersResponse>, I>>(object: I): StreamTriggersResponse {
+    const message = createBaseStreamTriggersResponse();
+    message.batchId = (object.batchId !== undefined && object.batchId !== null) ? BigInt(object.batchId) : 0n;
+    message.outcomes = object.outcomes?.map((e) => TriggerOutcome.fromPartial(e)) || [];
     return message;
   },
 };
@@ -3102,7 +3255,7 @@ export const RunServiceService = {
     responseSerialize: (value: TriggerRunResponse): Buffer => Buffer.from(TriggerRunResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): TriggerRunResponse => TriggerRunResponse.decode(value),
   },
-  /** Starts many runs in one call; each item has its own outcome. DuctorClient gathers concurrent triggers into this. */
+  /** Starts many runs in one call; each item has its own outcome. */
   triggerRuns: {
     path: "/ductor.v1.RunService/TriggerRuns" as const,
     requestStream: false as const,
@@ -3111,6 +3264,21 @@ export const RunServiceService = {
     requestDeserialize: (value: Buffer): TriggerRunsRequest => TriggerRunsRequest.decode(value),
     responseSerialize: (value: TriggerRunsResponse): Buffer => Buffer.from(TriggerRunsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): TriggerRunsResponse => TriggerRunsResponse.decode(value),
+  },
+  /**
+   * Starts runs batch by batch: TriggerRuns without a call for each batch, which costs more than the start of a run.
+   * DuctorClient gathers concurrent triggers into this.
+   */
+  streamTriggers: {
+    path: "/ductor.v1.RunService/StreamTriggers" as const,
+    requestStream: true as const,
+    responseStream: true as const,
+    requestSerialize: (value: StreamTriggersRequest): Buffer =>
+      Buffer.from(StreamTriggersRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): StreamTriggersRequest => StreamTriggersRequest.decode(value),
+    responseSerialize: (value: StreamTriggersResponse): Buffer =>
+      Buffer.from(StreamTriggersResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): StreamTriggersResponse => StreamTriggersResponse.decode(value),
   },
   /** One run with its steps. */
   getRun: {
@@ -3235,8 +3403,13 @@ export const RunServiceService = {
 export interface RunServiceServer extends UntypedServiceImplementation {
   /** Starts a run. The same idempotency key answers the first run; the same key with another input is an error. */
   triggerRun: handleUnaryCall<TriggerRunRequest, TriggerRunResponse>;
-  /** Starts many runs in one call; each item has its own outcome. DuctorClient gathers concurrent triggers into this. */
+  /** Starts many runs in one call; each item has its own outcome. */
   triggerRuns: handleUnaryCall<TriggerRunsRequest, TriggerRunsResponse>;
+  /**
+   * Starts runs batch by batch: TriggerRuns without a call for each batch, which costs more than the start of a run.
+   * DuctorClient gathers concurrent triggers into this.
+   */
+  streamTriggers: handleBidiStreamingCall<StreamTriggersRequest, StreamTriggersResponse>;
   /** One run with its steps. */
   getRun: handleUnaryCall<GetRunRequest, GetRunResponse>;
   /** Runs, newest first. */
@@ -3284,7 +3457,7 @@ export interface RunServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: TriggerRunResponse) => void,
   ): ClientUnaryCall;
-  /** Starts many runs in one call; each item has its own outcome. DuctorClient gathers concurrent triggers into this. */
+  /** Starts many runs in one call; each item has its own outcome. */
   triggerRuns(
     request: TriggerRunsRequest,
     callback: (error: ServiceError | null, response: TriggerRunsResponse) => void,
@@ -3300,6 +3473,16 @@ export interface RunServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: TriggerRunsResponse) => void,
   ): ClientUnaryCall;
+  /**
+   * Starts runs batch by batch: TriggerRuns without a call for each batch, which costs more than the start of a run.
+   * DuctorClient gathers concurrent triggers into this.
+   */
+  streamTriggers(): ClientDuplexStream<StreamTriggersRequest, StreamTriggersResponse>;
+  streamTriggers(options: Partial<CallOptions>): ClientDuplexStream<StreamTriggersRequest, StreamTriggersResponse>;
+  streamTriggers(
+    metadata: Metadata,
+    options?: Partial<CallOptions>,
+  ): ClientDuplexStream<StreamTriggersRequest, StreamTriggersResponse>;
   /** One run with its steps. */
   getRun(
     request: GetRunRequest,
