@@ -77,7 +77,7 @@ it('gives each batch its own answer, in whatever order they come', async () => {
   expect(calls).toHaveLength(1);
 });
 
-it('refuses what was under way when the stream breaks, sends none of it again, and opens another for the next', async () => {
+it('refuses what was under way when the stream breaks, sends none of it again, and opens another', async () => {
   onBatch = (call) => void call.emit('error', { code: status.UNAVAILABLE, details: 'gone' });
   const lost = await Promise.allSettled([stream.send(batch('a'), LIMIT_MS), stream.send(batch('b'), LIMIT_MS)]);
   expect(lost).toEqual([

@@ -92,7 +92,7 @@ function openTriggers(client: TestClient): {
 const outputOf = (result: RunResult | undefined): unknown => JSON.parse(String(result?.output?.data));
 
 describe('StreamTriggers', () => {
-  it('answers each batch with one outcome an item, refuses items alone, and refuses a batch of none or too many', async () => {
+  it('answers a batch with one outcome an item, refuses items alone and batches of none or too many', async () => {
     const { stream, answers } = openTriggers(at(0));
     const items = ['starts', 'nothing', 'starts'].map((familySlug) =>
       TriggerRunRequest.fromPartial({ familySlug, idempotencyKey: 'streamed' }),
