@@ -5,6 +5,7 @@
  * 1. It never holds more than `maxEntries`; the oldest entry goes first, whatever it is worth.
  * 2. It never answers an entry at or after its end.
  */
+import { LRUCache } from 'lru-cache';
 
 /** A cache of values by text. */
 export interface BoundedCache<V> {
@@ -16,27 +17,20 @@ export interface BoundedCache<V> {
 
 /** An empty cache. */
 export function boundedCache<V>(maxEntries: number): BoundedCache<V> {
-  const entries = new Map<string, { readonly value: V; readonly endMs: number }>();
+  // Forgetting the oldest of a Map walks over the places of all that went before it; this forgets in constant time.
+  const entries = new LRUCache<string, { readonly value: V; readonly endMs: number }>({ max: maxEntries });
   return {
     get(key, nowMs) {
-      const entry = entries.get(key);
+      // Looking at an entry must not make it younger.
+      const entry = entries.peek(key);
       if (entry === undefined) return undefined;
       if (nowMs < entry.endMs) return entry.value;
       entries.delete(key);
       return undefined;
     },
-    set(key, value, endMs) {
-      // Deleted first, so that the order of the map is the order of the last write.
-      entries.delete(key);
-      entries.set(key, { value, endMs });
-      if (entries.size <= maxEntries) return;
-      for (const oldest of entries.keys()) {
-        entries.delete(oldest);
-        return;
-      }
-    },
+    set: (key, value, endMs) => void entries.set(key, { value, endMs }),
     forget(matches) {
-      for (const [key, { value }] of entries) if (matches(value)) entries.delete(key);
+      for (const [key, { value }] of entries.entries()) if (matches(value)) entries.delete(key);
     },
   };
 }

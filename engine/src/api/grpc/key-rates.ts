@@ -4,6 +4,7 @@
  *
  * Invariant: a bucket holds 0 to `burst` tokens; a call that finds none changes nothing and is told when there is one.
  */
+import { LRUCache } from 'lru-cache';
 import { DuctorError, type Clock } from '../../kernel/index.js';
 
 interface Bucket {
@@ -25,7 +26,7 @@ export class KeyRates {
   readonly #perMs: number;
   readonly #burst: number;
   /** By key id, in order of their last call. */
-  readonly #buckets = new Map<string, Bucket>();
+  readonly #buckets = new LRUCache<string, Bucket>({ max: MAX_KEYS });
 
   /** @param perSecond calls a second that a key may make on average; twice as many may come at once */
   constructor(clock: Pick<Clock, 'monotonicMs'>, perSecond: number) {
@@ -40,9 +41,7 @@ export class KeyRates {
     const bucket = this.#buckets.get(keyId) ?? { tokens: this.#burst, atMs: nowMs };
     bucket.tokens = Math.min(this.#burst, bucket.tokens + (nowMs - bucket.atMs) * this.#perMs);
     bucket.atMs = nowMs;
-    this.#buckets.delete(keyId);
     this.#buckets.set(keyId, bucket);
-    this.#forget();
     if (bucket.tokens >= WHOLE) {
       bucket.tokens = Math.max(0, bucket.tokens - 1);
       return;
@@ -52,11 +51,5 @@ export class KeyRates {
       retryAfterMs,
       remedy: 'Retry after the hinted time; send many things in one call.',
     });
-  }
-
-  #forget(): void {
-    if (this.#buckets.size <= MAX_KEYS) return;
-    const [oldest] = this.#buckets.keys();
-    if (oldest !== undefined) this.#buckets.delete(oldest);
   }
 }

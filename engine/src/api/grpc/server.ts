@@ -9,8 +9,6 @@
  */
 import type { Socket } from 'node:net';
 import { Server, ServerCredentials, type ServiceDefinition, type UntypedServiceImplementation } from '@grpc/grpc-js';
-import { loadFileDescriptorSetFromBuffer } from '@grpc/proto-loader';
-import { ReflectionService } from '@grpc/reflection';
 import { HealthImplementation } from 'grpc-health-check';
 import { impossible, type Clock, type Random, type Timer } from '../../kernel/index.js';
 import { AuditServiceService } from '../../gen/ductor/v1/audit.js';
@@ -18,7 +16,6 @@ import { BridgeServiceService } from '../../gen/ductor/v1/bridge.js';
 import { RunServiceService } from '../../gen/ductor/v1/run.js';
 import { TenancyServiceService } from '../../gen/ductor/v1/tenancy.js';
 import { WorkflowServiceService } from '../../gen/ductor/v1/workflow.js';
-import { FILE_DESCRIPTOR_SET_BASE64 } from '../../gen/descriptors.js';
 import type { Bridge } from '../../bridge/index.js';
 import type { Log, Tracing } from '../../telemetry/index.js';
 import { PUBLIC, permissionOf, type Tenancy } from '../../tenancy/index.js';
@@ -36,6 +33,7 @@ import { getRun, getRunHistory, listRuns } from './runs/read-runs.js';
 import { RecentStarts } from './runs/recent-starts.js';
 import { RunFeed } from './runs/run-feed.js';
 import { runLoader } from './runs/run-loader.js';
+import { addReflection } from './reflection.js';
 import { triggerStreams } from './runs/stream-triggers.js';
 import { triggerRun, triggerRuns } from './runs/trigger-runs.js';
 import { watchRun } from './runs/watch-run.js';
@@ -175,8 +173,7 @@ function addHealthAndReflection(server: Server): HealthImplementation {
       addPublic(server, service, handlers),
   };
   health.addToServer(open);
-  const contract = loadFileDescriptorSetFromBuffer(Buffer.from(FILE_DESCRIPTOR_SET_BASE64, 'base64'));
-  new ReflectionService(contract).addToServer(open);
+  addReflection(open);
   return health;
 }
 

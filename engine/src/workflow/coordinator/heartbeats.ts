@@ -10,6 +10,7 @@
  *    the time begins anew.
  * 2. What is kept is bounded by count and bytes; the reports that were made longest ago go first, watches never.
  */
+import { LRUCache } from 'lru-cache';
 import type { Clock, Timer } from '../../kernel/index.js';
 import type { Value } from '../machine/value.js';
 import type { AttemptRef } from './ports.js';
@@ -30,8 +31,11 @@ function nameOf({ tenantId, runId, path, attempt }: AttemptRef): string {
 export class Heartbeats {
   readonly #watches = new Map<string, Watch>();
   /** By the time of the last report. */
-  readonly #reports = new Map<string, Value>();
-  #bytes = 0;
+  readonly #reports = new LRUCache<string, Value>({
+    max: MAX_REPORTS,
+    maxSize: MAX_BYTES,
+    sizeCalculation: ({ data }) => Math.max(1, data.byteLength),
+  });
 
   /** @param silent told once of each watched attempt that gave no sign of life for its timeout */
   constructor(
@@ -58,18 +62,13 @@ export class Heartbeats {
     const watch = this.#watches.get(name);
     if (watch !== undefined) watch.lastBeatMs = this.clock.monotonicMs();
     if (progress === null) return;
-    this.#dropReport(name);
     this.#reports.set(name, progress);
-    this.#bytes += progress.data.byteLength;
-    for (const oldest of this.#reports.keys()) {
-      if (this.#reports.size <= MAX_REPORTS && this.#bytes <= MAX_BYTES) return;
-      this.#dropReport(oldest);
-    }
   }
 
   /** What an attempt reported last. */
   progressOf(ref: AttemptRef): Value | null {
-    return this.#reports.get(nameOf(ref)) ?? null;
+    // Reading a report must not make it younger.
+    return this.#reports.peek(nameOf(ref)) ?? null;
   }
 
   /** The attempt has ended. */
@@ -78,7 +77,7 @@ export class Heartbeats {
     const name = nameOf(ref);
     this.#watches.get(name)?.timer.cancel();
     this.#watches.delete(name);
-    this.#dropReport(name);
+    this.#reports.delete(name);
   }
 
   /** Forgets everything and clears all timers. */
@@ -86,7 +85,6 @@ export class Heartbeats {
     for (const { timer } of this.#watches.values()) timer.cancel();
     this.#watches.clear();
     this.#reports.clear();
-    this.#bytes = 0;
   }
 
   #timer(name: string, ref: AttemptRef, timeoutMs: number, delayMs: number): Timer {
@@ -101,12 +99,5 @@ export class Heartbeats {
       this.#watches.delete(name);
       this.silent(ref);
     });
-  }
-
-  #dropReport(name: string): void {
-    const report = this.#reports.get(name);
-    if (report === undefined) return;
-    this.#reports.delete(name);
-    this.#bytes -= report.data.byteLength;
   }
 }
