@@ -21,6 +21,7 @@ describe('recorded histories', () => {
       'attempt_failed',
       'cancel_requested',
       'run_closed',
+      'run_compensating',
       'run_ending',
       'run_failing',
       'run_parked',

@@ -42,7 +42,7 @@ export class Truth {
 
   /** Handlers of all plans. */
   get handlers(): readonly string[] {
-    const steps = this.plans.flatMap((plan) => plan.steps);
+    const steps = this.plans.flatMap((plan) => [...plan.stepByRef.values()]);
     return [...new Set(steps.flatMap((step) => (step.type === 'CALLBACK' ? [step.handler] : [])))];
   }
 

@@ -20,7 +20,7 @@ import { Incarnation } from './incarnation.js';
 import { MailSender } from './mail-sender.js';
 import { DEFAULT_COORDINATOR_OPTIONS, type CoordinatorOptions } from './options.js';
 import type { AttemptRef, Bus, ClusterStore, InboxStore, Invoker, PlanSource, RunKey, RunStore } from './ports.js';
-import { encodeInput } from './run-logic.js';
+import { encodeInput, stepAt } from './run-logic.js';
 import { keyOf, type PendingInput } from './run-cell.js';
 import type { Surroundings } from './world.js';
 
@@ -240,7 +240,8 @@ class NodeCoordinator implements Coordinator {
    * the time until it begins or the time between signs of life.
    */
   #isShort(ref: AttemptRef): boolean {
-    const step = this.#incarnation?.world.cache.get(keyOf(ref))?.plan?.stepByRef.get(ref.path);
+    const plan = this.#incarnation?.world.cache.get(keyOf(ref))?.plan;
+    const step = plan ? stepAt(plan, ref.path) : undefined;
     if (step?.type !== 'CALLBACK') return false;
     if (step.scheduleToStartTimeoutMs !== null || step.heartbeatTimeoutMs !== null) return true;
     return step.timeoutMs < this.#surroundings.options.noteAtOnceBelowMs;

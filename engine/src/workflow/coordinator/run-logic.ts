@@ -8,6 +8,7 @@ export {
   headerOf,
   isActive,
   runOutput,
+  stepAt,
   stateBytes,
   taskOf,
   wakeAtUs,

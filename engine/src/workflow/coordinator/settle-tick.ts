@@ -11,7 +11,7 @@ import type { Effects } from './effects.js';
 import { changeOf } from './effects.js';
 import type { TickWrite } from './ports.js';
 import { reconcile } from './reconcile.js';
-import { isActive, taskOf, wakeAtUs } from './run-logic.js';
+import { isActive, stepAt, taskOf, wakeAtUs } from './run-logic.js';
 import { forget, isIdle, type PendingInput, type RunCell } from './run-cell.js';
 import { inputsOf, type Tick } from './tick.js';
 import type { Plan } from '../machine/plan.js';
@@ -44,7 +44,7 @@ export function settleDown(world: World, cell: RunCell, state: RunState): void {
 function watchHeartbeats(world: World, { plan, tenantId, runId }: RunCell, state: RunState): void {
   if (plan === null || !asksForHeartbeats(plan) || !isActive(state)) return;
   for (const { path, attempt, status } of state.steps.values()) {
-    const step = status === 'RUNNING' ? plan.stepByRef.get(path) : undefined;
+    const step = status === 'RUNNING' ? stepAt(plan, path) : undefined;
     if (step?.type !== 'CALLBACK' || step.heartbeatTimeoutMs === null) continue;
     world.heartbeats.watch({ tenantId, runId, path, attempt }, step.heartbeatTimeoutMs);
   }
@@ -55,7 +55,8 @@ const ASKING = new WeakMap<Plan, boolean>();
 function asksForHeartbeats(plan: Plan): boolean {
   const known = ASKING.get(plan);
   if (known !== undefined) return known;
-  const asks = plan.steps.some((step) => step.type === 'CALLBACK' && step.heartbeatTimeoutMs !== null);
+  const steps = [...plan.stepByRef.values()];
+  const asks = steps.some((step) => step.type === 'CALLBACK' && step.heartbeatTimeoutMs !== null);
   ASKING.set(plan, asks);
   return asks;
 }

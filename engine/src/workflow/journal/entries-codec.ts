@@ -8,6 +8,7 @@ import { Entries, type Entry as StoredEntry } from '../../gen/ductor/journal/v1/
 import { DuctorError } from '../../kernel/index.js';
 import type { ClosedStatus, Entry } from '../machine/index.js';
 import { moveOut, putBack, type PayloadShelf, type PayloadSink } from './payloads.js';
+import { bodyEntryOf, isStoredBody, storedBodyEntry, type BodyRunEntry } from './body-codec.js';
 import {
   fromStoredError,
   fromStoredSource,
@@ -25,8 +26,8 @@ import {
 export const ENTRIES_FORMAT = 1;
 
 type Stored = NonNullable<StoredEntry['entry']>;
-type StepEntry = Extract<Entry, { readonly path: string }>;
-type RunEntry = Exclude<Entry, StepEntry>;
+type StepEntry = Exclude<Extract<Entry, { readonly path: string }>, BodyRunEntry>;
+type RunEntry = Exclude<Entry, { readonly path: string }>;
 
 function storedStepEntry(entry: StepEntry): Stored {
   const { path } = entry;
@@ -67,6 +68,15 @@ function storedStepEntry(entry: StepEntry): Stored {
   }
 }
 
+function isBody(entry: StepEntry | BodyRunEntry): entry is BodyRunEntry {
+  return BODY_KINDS.has(entry.kind);
+}
+
+const BODY_KINDS: ReadonlySet<string> = new Set<BodyRunEntry['kind']>([
+  ...(['step_opened', 'step_continuing', 'step_closing', 'step_collected'] as const),
+  ...(['body_completed', 'body_failed', 'body_cancelled', 'body_failing'] as const),
+]);
+
 function storedRunEntry(entry: RunEntry): Stored {
   switch (entry.kind) {
     case 'run_started': {
@@ -105,13 +115,18 @@ function storedRunEntry(entry: RunEntry): Stored {
   }
 }
 
+function storedEntry(entry: Entry): Stored {
+  if (!('path' in entry)) return storedRunEntry(entry);
+  return isBody(entry) ? storedBodyEntry(entry) : storedStepEntry(entry);
+}
+
 /**
  * The entries of one tick as the bytes of a journal row.
  *
  * @param sink takes up values that are too large for a row; default: none is
  */
 export function encodeEntries(entries: readonly Entry[], sink?: PayloadSink): Uint8Array {
-  const stored = entries.map((entry) => ({ entry: 'path' in entry ? storedStepEntry(entry) : storedRunEntry(entry) }));
+  const stored = entries.map((entry) => ({ entry: storedEntry(entry) }));
   const row = { format: ENTRIES_FORMAT, entries: stored, hasPayloads: false };
   const bytes = Entries.encode(row).finish();
   if (sink === undefined || bytes.byteLength <= sink.aboveBytes || !moveOut(stored, sink, false)) return bytes;
@@ -133,9 +148,10 @@ function refused(what: string): never {
   throw unreadable(what);
 }
 
-type StoredStep = Extract<Stored, { readonly value: { path: string } }>;
+type StoredBody = Parameters<typeof bodyEntryOf>[0];
+type StoredStep = Exclude<Extract<Stored, { readonly value: { path: string } }>, StoredBody>;
 
-function isStepCase(stored: Stored): stored is StoredStep {
+function isStepCase(stored: Exclude<Stored, StoredBody>): stored is StoredStep {
   return 'path' in stored.value;
 }
 
@@ -177,7 +193,7 @@ function stepEntryOf(stored: StoredStep): Entry {
   }
 }
 
-function runEntryOf(stored: Exclude<Stored, StoredStep>): Entry {
+function runEntryOf(stored: Exclude<Stored, StoredStep | StoredBody>): Entry {
   switch (stored.$case) {
     case 'runStarted': {
       const { familySlug, version, attributes, traceparent } = stored.value;
@@ -223,6 +239,7 @@ function runEntryOf(stored: Exclude<Stored, StoredStep>): Entry {
 
 function entryOf({ entry }: StoredEntry): Entry {
   if (entry === undefined) throw unreadable('an entry of unknown kind; a newer engine wrote it');
+  if (isStoredBody(entry)) return bodyEntryOf(entry);
   return isStepCase(entry) ? stepEntryOf(entry) : runEntryOf(entry);
 }
 

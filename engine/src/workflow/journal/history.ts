@@ -1,12 +1,14 @@
 /** The journal as people read it. */
 import {
   formatTimestampUs,
+  scopeName,
   type Entry,
   type PayloadRef,
   type RunFailure,
   type Value,
   type ValueSource,
 } from '../machine/index.js';
+import type { BodyRunEntry } from './body-codec.js';
 import { decodeEntries } from './entries-codec.js';
 import type { PayloadShelf } from './payloads.js';
 
@@ -46,7 +48,8 @@ function shownValue(value: Value): unknown {
 function shownSource(source: ValueSource | null): unknown {
   if (source === null) return null;
   if (source.kind === 'value') return shownValue(source.value);
-  return { same_as: source.kind === 'runInput' ? 'input' : `steps.${source.path}.output` };
+  if (source.kind === 'stepOutput') return { same_as: `steps.${source.path}.output` };
+  return { same_as: source.kind === 'runInput' ? 'input' : source.kind };
 }
 
 function shownError(error: RunFailure): unknown {
@@ -57,6 +60,30 @@ function shownError(error: RunFailure): unknown {
 /** A limit in time, where there is one. */
 function by(us: number | null): { readonly deadline?: string } {
   return us === null ? {} : { deadline: formatTimestampUs(us) };
+}
+
+function bodyDetailOf(entry: BodyRunEntry): Readonly<Record<string, unknown>> {
+  switch (entry.kind) {
+    case 'step_opened': {
+      const source = shownSource(entry.source);
+      return entry.body === 'scatter'
+        ? { body: 'scatter', items: source, count: entry.count }
+        : { body: 'loop', vars: source, max_iterations: entry.count };
+    }
+    case 'step_continuing':
+      return entry.atUs === 0 ? {} : { at: formatTimestampUs(entry.atUs) };
+    case 'step_closing':
+      return entry.error === null ? {} : { error: shownError(entry.error) };
+    case 'step_collected':
+      return { of: entry.of };
+    case 'body_completed':
+      return entry.output === null ? {} : { output: shownSource(entry.output) };
+    case 'body_failed':
+    case 'body_failing':
+      return { error: shownError(entry.error) };
+    case 'body_cancelled':
+      return {};
+  }
 }
 
 function detailOf(entry: Entry): Readonly<Record<string, unknown>> {
@@ -90,6 +117,15 @@ function detailOf(entry: Entry): Readonly<Record<string, unknown>> {
       return { deadline: formatTimestampUs(entry.deadlineUs) };
     case 'step_cancelled':
       return { abandoned: entry.abandoned };
+    case 'step_opened':
+    case 'step_continuing':
+    case 'step_closing':
+    case 'step_collected':
+    case 'body_completed':
+    case 'body_failed':
+    case 'body_failing':
+    case 'body_cancelled':
+      return bodyDetailOf(entry);
     case 'cancel_requested':
     case 'run_paused':
     case 'run_terminated':
@@ -104,6 +140,12 @@ function detailOf(entry: Entry): Readonly<Record<string, unknown>> {
       return { state: entry.status, ...output, ...(entry.error === null ? {} : { error: shownError(entry.error) }) };
     }
   }
+}
+
+/** Path of the step, or name of the item or iteration, that an entry concerns. */
+function placeOf(entry: Entry): string {
+  if (!('path' in entry)) return '';
+  return 'index' in entry ? scopeName(entry.path, entry.index) : entry.path;
 }
 
 function sizes(values: readonly Value[]): Pick<HistoryItem, 'absent' | 'valueBytes'> {
@@ -141,7 +183,7 @@ export function historyOf(rows: readonly JournalRow[], shelf?: PayloadShelf): re
       seq,
       atUs,
       kind: entry.kind,
-      step: 'path' in entry ? entry.path : '',
+      step: placeOf(entry),
       attempt: 'attempt' in entry ? entry.attempt : 0,
       detail: detailOf(entry),
       ...sizes(valuesOf(entry)),

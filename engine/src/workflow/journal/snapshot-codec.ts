@@ -2,21 +2,23 @@
 import { Snapshot, type SnapshotStep } from '../../gen/ductor/journal/v1/journal.js';
 import { stepTable, type RunState, type RunStatus, type StepState, type StepStatus } from '../machine/index.js';
 import { moveOut, putBack, type PayloadShelf, type PayloadSink } from './payloads.js';
+import { bodyOf, storedBody } from './body-codec.js';
 import {
   fromStoredError,
   fromStoredSource,
   fromStoredValue,
   orNull,
+  requiredError,
   requiredValue,
   toStoredError,
   toStoredSource,
   toStoredValue,
 } from './stored.js';
 
-/** Format of snapshots this engine writes. Format 1 knew nothing of pauses and run timeouts; it is read, too. */
-export const SNAPSHOT_FORMAT = 2;
+/** Format of snapshots this engine writes. Older ones knew no pauses and run timeouts (1), no bodies (2). */
+export const SNAPSHOT_FORMAT = 3;
 
-const READABLE_FORMATS: readonly number[] = [1, SNAPSHOT_FORMAT];
+const READABLE_FORMATS: readonly number[] = [1, 2, SNAPSHOT_FORMAT];
 
 const MIN_JOURNAL_BYTES = 64 * 1024;
 
@@ -41,6 +43,8 @@ const STEP_STATUSES: Readonly<Record<StepStatus, true>> = {
   BACKOFF: true,
   WAITING: true,
   CANCELLING: true,
+  OPEN: true,
+  CLOSING: true,
   COMPLETED: true,
   FAILED: true,
   SKIPPED: true,
@@ -71,6 +75,7 @@ function storedStep(step: StepState): SnapshotStep {
     sinceUs: BigInt(step.sinceUs),
     firstAtUs: BigInt(step.firstAtUs),
     progress: step.progress === null ? undefined : toStoredValue(step.progress),
+    body: step.body === null ? undefined : storedBody(step.body),
   };
 }
 
@@ -108,6 +113,9 @@ function storedState(state: RunState): Omit<Snapshot, 'hasPayloads'> {
     paused: paused === null ? undefined : { ...paused },
     heldSinceUs: BigInt(state.heldSinceUs ?? 0),
     traceparent: state.traceparent ?? '',
+    failing: [...state.steps.scopes.values()].flatMap(({ name, error }) =>
+      error === null ? [] : { name, error: toStoredError(error) },
+    ),
   };
 }
 
@@ -134,6 +142,7 @@ function stepOf(stored: SnapshotStep): StepState | null {
     sinceUs: Number(stored.sinceUs),
     firstAtUs: Number(stored.firstAtUs),
     progress: stored.progress === undefined ? null : fromStoredValue(stored.progress),
+    body: stored.body === undefined ? null : bodyOf(stored.body),
   };
 }
 
@@ -172,7 +181,10 @@ function stateOf(key: SnapshotKey, stored: Snapshot): RunState | null {
     compensating: stored.compensating.length === 0 ? null : stored.compensating,
     deadlineUs: orNull(stored.deadlineUs),
     ...(stored.traceparent === '' ? {} : { traceparent: stored.traceparent }),
-    steps: stepTable(steps),
+    steps: stepTable(
+      steps,
+      stored.failing.map(({ name, error }) => ({ name, error: requiredError(error) })),
+    ),
   };
 }
 

@@ -40,6 +40,10 @@ export function toStoredSource(source: ValueSource | null): StoredSource | undef
       return { source: { $case: 'value', value: toStoredValue(source.value) } };
     case 'runInput':
       return { source: { $case: 'runInput', value: true } };
+    case 'item':
+      return { source: { $case: 'item', value: true } };
+    case 'vars':
+      return { source: { $case: 'vars', value: true } };
     case 'stepOutput':
       return { source: { $case: 'stepOutput', value: source.path } };
   }
@@ -54,6 +58,10 @@ export function fromStoredSource(stored: StoredSource | undefined): ValueSource 
       return { kind: 'value', value: fromStoredValue(source.value) };
     case 'runInput':
       return { kind: 'runInput' };
+    case 'item':
+      return { kind: 'item' };
+    case 'vars':
+      return { kind: 'vars' };
     case 'stepOutput':
       return { kind: 'stepOutput', path: source.value };
     case undefined:

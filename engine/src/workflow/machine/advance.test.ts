@@ -77,7 +77,7 @@ describe('a sequence', () => {
     expect(orders(commands)).toEqual(['dispatch b 1']);
     const input = run.state.steps.get('b')?.input ?? expect.fail('no input');
     expect(input).toEqual({ kind: 'stepOutput', path: 'a' });
-    expect(resolveSource(run.state, input)).toEqual(run.state.steps.get('a')?.output);
+    expect(resolveSource(run.state, input, 'b')).toEqual(run.state.steps.get('a')?.output);
     expect(words(run.give(completed('b', 'done')).entries)).toEqual(['step_completed b 1', 'run_closed']);
     expect(run.state.status).toBe('COMPLETED');
   });

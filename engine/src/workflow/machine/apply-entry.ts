@@ -1,9 +1,18 @@
 /** What each entry does to a run: the one place where state changes. Needs neither plan nor expressions. */
 import { impossible } from '../../kernel/index.js';
+import { applyBodyEntry, beginScope, collected } from './apply-body-entry.js';
+import { newBody } from './body-state.js';
 import type { Draft } from './draft.js';
 import type { Entry } from './entries.js';
-import type { StepState } from './state.js';
-import { checkRunEntry, checkStepEntry, type RunEntry, type StepEntry } from './transitions.js';
+import type { BodyState, StepState } from './state.js';
+import {
+  checkBodyEntry,
+  checkRunEntry,
+  checkStepEntry,
+  isBodyEntry,
+  type RunEntry,
+  type StepEntry,
+} from './transitions.js';
 
 /** Code of an attempt whose worker is gone for good. */
 export const WORKER_LOST = 'worker_lost';
@@ -22,11 +31,13 @@ function freshStep(path: string): StepState {
     sinceUs: 0,
     firstAtUs: 0,
     progress: null,
+    body: null,
   };
 }
 
 /** The step after an entry that checkStepEntry has let through. */
-function nextStep(step: StepState, entry: StepEntry, sinceUs: number): StepState {
+function nextStep(draft: Draft, step: StepState, entry: StepEntry): StepState {
+  const sinceUs = draft.atUs;
   switch (entry.kind) {
     case 'step_scheduled': {
       const { attempt, startByUs: dueAtUs } = entry;
@@ -56,12 +67,27 @@ function nextStep(step: StepState, entry: StepEntry, sinceUs: number): StepState
       return { ...step, status: 'CANCELLING', dueAtUs: entry.deadlineUs, sinceUs };
     case 'step_cancelled':
       return { ...ended(step, sinceUs), status: 'CANCELLED' };
+    case 'step_opened': {
+      const { body: kind, source, count, keeps } = entry;
+      return { ...step, status: 'OPEN', body: newBody({ kind, source, count, keeps }), sinceUs };
+    }
+    case 'step_continuing':
+      return { ...step, dueAtUs: entry.atUs === 0 ? null : entry.atUs };
+    case 'step_closing':
+      return { ...step, status: 'CLOSING', error: entry.error, dueAtUs: null, sinceUs };
+    case 'step_collected':
+      return { ...ended(step, sinceUs), status: 'COMPLETED', output: collected(draft, step, entry) };
   }
+}
+
+/** Of a body that is over, only outcomes that are still to be collected are of use. */
+function restOf(body: BodyState | null): BodyState | null {
+  return body?.keeps === true ? body : null;
 }
 
 /** What an ended step no longer has. */
 function ended(step: StepState, sinceUs: number): StepState {
-  return { ...step, dueAtUs: null, worker: null, sinceUs, progress: null };
+  return { ...step, dueAtUs: null, worker: null, sinceUs, progress: null, body: restOf(step.body) };
 }
 
 /** Ends parking and pause. The run's own limits stood still meanwhile: they are moved by the time it was held. */
@@ -144,9 +170,14 @@ export function applyEntry(draft: Draft, entry: Entry): void {
     applyRunEntry(draft, entry);
     return;
   }
+  if (isBodyEntry(entry)) {
+    applyBodyEntry(draft, checkBodyEntry(draft, entry), entry);
+    return;
+  }
   const previous = checkStepEntry(draft, entry);
   if (entry.kind === 'step_scheduled' && previous === undefined && entry.input === null) {
     impossible('first-attempt', `step ${entry.path} of run ${draft.before.runId} is scheduled without input`);
   }
-  draft.steps.set(nextStep(previous ?? freshStep(entry.path), entry, draft.atUs));
+  if (previous === undefined) beginScope(draft, entry.path);
+  draft.steps.set(nextStep(draft, previous ?? freshStep(entry.path), entry));
 }

@@ -1,36 +1,18 @@
 /** Closes a run in which nothing is open any more. */
+import { bodyOutput } from './body-output.js';
 import { compensate } from './compensate.js';
 import { isEndDecided } from './draft.js';
-import { checkSize, ownFailure, tryPlan } from './failure.js';
-import { sourceOf } from './start-steps.js';
-import { emit, type Tick } from './tick.js';
-import type { Value, ValueSource } from './value.js';
+import { ownFailure, tryPlan } from './failure.js';
+import { isBodyStatus } from './step-table.js';
+import { emit, goesOn, placeAt, type Tick } from './tick.js';
 
 const OUTPUT = 'the output of the run';
 
-/** A value as JSON text in bytes: as it stands when it is JSON, else told by its encoding and in base64. */
-function asJson(value: Value): Uint8Array {
-  if (value.encoding === 'json') return value.data;
-  const data = Buffer.from(value.data.buffer, value.data.byteOffset, value.data.byteLength).toString('base64');
-  return Buffer.from(JSON.stringify({ encoding: value.encoding, data }), 'utf8');
-}
-
-/** Outputs of completed steps without outgoing edges, by ref; put together from bytes, nothing is parsed. */
-function defaultOutput(tick: Tick): Value {
-  const parts: Uint8Array[] = [];
-  for (const { ref, outgoing } of tick.plan.steps) {
-    if (outgoing.length > 0) continue;
-    const output = tick.draft.steps.get(ref)?.output ?? null;
-    if (output === null) continue;
-    parts.push(Buffer.from(`${parts.length === 0 ? '' : ','}${JSON.stringify(ref)}:`, 'utf8'), asJson(output));
-  }
-  return { data: Buffer.concat([Buffer.from('{'), ...parts, Buffer.from('}')]), encoding: 'json' };
-}
-
-function runOutput(tick: Tick): ValueSource {
-  const { output } = tick.plan;
-  if (output !== null) return sourceOf(tick, output, OUTPUT);
-  return { kind: 'value', value: checkSize(defaultOutput(tick), OUTPUT) };
+/** Ends the steps that run bodies, inner ones first: nothing of the bodies is under way any more. */
+function endBodies(tick: Tick): void {
+  if (tick.draft.steps.bodies() === 0) return;
+  const owners = [...tick.draft.steps.values()].filter(({ status }) => isBodyStatus(status)).reverse();
+  for (const { path } of owners) emit(tick, { kind: 'step_cancelled', path, attempt: 0, abandoned: false });
 }
 
 /** Whether nothing is open any more. */
@@ -55,9 +37,10 @@ function closeAsDecided(tick: Tick): void {
  * failing), else COMPLETED. A run that does not complete is compensated first.
  */
 export function closeWhenDone(tick: Tick): void {
-  if (!isQuiet(tick)) return;
+  if (!isQuiet(tick) || (goesOn(tick) && tick.draft.steps.bodies() > 0)) return;
+  endBodies(tick);
   if (!isEndDecided(tick.draft)) {
-    const output = tryPlan(() => runOutput(tick));
+    const output = tryPlan(() => bodyOutput(tick, placeAt(tick, ''), OUTPUT));
     if (output.ok) return emit(tick, { kind: 'run_closed', status: 'COMPLETED', output: output.value, error: null });
     emit(tick, { kind: 'run_failing', error: ownFailure('', output.error, 'output: ') });
   }

@@ -26,7 +26,8 @@ function toTheEnd(run: DrivenRun, picks: readonly number[]): void {
 function expected(plan: Plan, run: DrivenRun): readonly string[] {
   const place = (ref: string): number => plan.steps.findIndex((step) => step.ref === ref);
   const done = run.facts.flatMap((fact) =>
-    fact.kind === 'step_completed' && plan.steps.some(({ compensates }) => compensates?.sourceRef === fact.path)
+    (fact.kind === 'step_completed' || fact.kind === 'step_collected') &&
+    plan.steps.some(({ compensates }) => compensates?.sourceRef === fact.path)
       ? [{ ref: fact.path, atUs: fact.atUs }]
       : [],
   );

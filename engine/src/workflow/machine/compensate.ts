@@ -11,7 +11,7 @@ import { ownFailure, tryPlan } from './failure.js';
 import type { Compensation, Plan, PlanStep } from './plan.js';
 import { holdsFor, isEnded } from './resolve-edges.js';
 import { startStep } from './start-steps.js';
-import { emit, planStepAt, type Tick } from './tick.js';
+import { emit, placeAt, planStepAt, type Tick } from './tick.js';
 
 const ORDERS = new WeakMap<Plan, readonly PlanStep[]>();
 
@@ -38,11 +38,11 @@ function dueCompensations(tick: Tick): readonly string[] {
 
 function begin(tick: Tick, step: PlanStep, { condition }: Compensation): void {
   const { ref } = step;
-  const holds = tryPlan(() => holdsFor(tick, condition));
+  const holds = tryPlan(() => holdsFor(placeAt(tick, ''), condition));
   if (!holds.ok) {
     const error = ownFailure(ref, holds.error, 'condition of the compensation: ');
     emit(tick, { kind: 'step_failed', path: ref, attempt: 0, error });
-  } else if (holds.value) startStep(tick, step);
+  } else if (holds.value) startStep(tick, step, placeAt(tick, ''));
   else emit(tick, { kind: 'step_skipped', path: ref });
 }
 

@@ -1,4 +1,5 @@
 /** Facts the journal records. A closed union: an entry is never rewritten, kinds are only added. */
+import type { FailedItems } from './plan.js';
 import type { RunFailure } from './state.js';
 import type { Value, ValueSource } from './value.js';
 
@@ -45,6 +46,33 @@ export type Entry =
   | { readonly kind: 'step_skipped'; readonly path: string }
   | { readonly kind: 'step_cancelling'; readonly path: string; readonly attempt: number; readonly deadlineUs: number }
   | { readonly kind: 'step_cancelled'; readonly path: string; readonly attempt: number; readonly abandoned: boolean }
+  /** The step runs its body: for each of `count` items of the list at `source`, or at most so often with it as vars. */
+  | {
+      readonly kind: 'step_opened';
+      readonly path: string;
+      readonly body: 'scatter' | 'loop';
+      readonly source: ValueSource;
+      readonly count: number;
+      /** Outcomes of items are kept for a GATHER step. */
+      readonly keeps: boolean;
+    }
+  /** Enough items for one tick: the next begin at this time, 0: now. */
+  | { readonly kind: 'step_continuing'; readonly path: string; readonly atUs: number }
+  /** Nothing of the body begins any more; the step ends with this error, or as cancelled, once what is open ended. */
+  | { readonly kind: 'step_closing'; readonly path: string; readonly error: RunFailure | null }
+  /** The output is what the body of step `of` came to. */
+  | { readonly kind: 'step_collected'; readonly path: string; readonly of: string; readonly failed: FailedItems }
+  /** An item or iteration of the step ended, and its steps are forgotten. output null: nobody will read it. */
+  | {
+      readonly kind: 'body_completed';
+      readonly path: string;
+      readonly index: number;
+      readonly output: ValueSource | null;
+    }
+  | { readonly kind: 'body_failed'; readonly path: string; readonly index: number; readonly error: RunFailure }
+  | { readonly kind: 'body_cancelled'; readonly path: string; readonly index: number }
+  /** The item or iteration will fail with this, once its steps that are under way have ended. */
+  | { readonly kind: 'body_failing'; readonly path: string; readonly index: number; readonly error: RunFailure }
   | { readonly kind: 'cancel_requested'; readonly reason: string; readonly requestedBy: string }
   | { readonly kind: 'run_parked'; readonly code: string; readonly message: string; readonly step: string }
   | { readonly kind: 'run_paused'; readonly reason: string; readonly requestedBy: string }

@@ -20,7 +20,9 @@ export type ReasonKind =
   /** The next attempt of a step is due later. */
   | 'retry_wait'
   /** A step waits for time. */
-  | 'timer';
+  | 'timer'
+  /** A step goes on with its body in a moment. */
+  | 'body';
 
 /** The one reason. */
 export interface RunReason {
@@ -43,7 +45,7 @@ export interface RunReason {
 }
 
 /** Which step says why the run waits: the one that most likely needs somebody first. */
-const ORDER: readonly StepStatus[] = ['SCHEDULED', 'BACKOFF', 'RUNNING', 'WAITING', 'CANCELLING'];
+const ORDER: readonly StepStatus[] = ['SCHEDULED', 'BACKOFF', 'RUNNING', 'WAITING', 'CANCELLING', 'OPEN', 'CLOSING'];
 
 const KINDS: Readonly<Partial<Record<StepStatus, ReasonKind>>> = {
   SCHEDULED: 'no_worker',
@@ -51,6 +53,8 @@ const KINDS: Readonly<Partial<Record<StepStatus, ReasonKind>>> = {
   RUNNING: 'running',
   WAITING: 'timer',
   CANCELLING: 'stopping',
+  OPEN: 'body',
+  CLOSING: 'body',
 };
 
 /** How the run will end, when that is decided, as the beginning of a sentence. */

@@ -17,6 +17,13 @@ function workerOf({ worker }: StepState): string {
   return worker === null ? 'an unknown worker' : `worker ${worker}`;
 }
 
+function progress({ body }: StepState): string {
+  if (body === null) return 'nothing of which has begun';
+  const ended = body.completed + body.failed + body.stopped;
+  const what = body.kind === 'scatter' ? `items have ended` : `iterations at most have ended`;
+  return `${ended} of ${body.count} ${what}${body.failed === 0 ? '' : `, ${body.failed} of them failed`}`;
+}
+
 function ownReason(step: StepState): string {
   switch (step.status) {
     case 'SCHEDULED':
@@ -31,6 +38,10 @@ function ownReason(step: StepState): string {
       return time(step.dueAtUs);
     case 'CANCELLING':
       return `attempt ${step.attempt} to stop${until(step.dueAtUs)}`;
+    case 'OPEN':
+      return `its body, ${progress(step)}`;
+    case 'CLOSING':
+      return `what is under way of its body to end, ${progress(step)}`;
     case 'COMPLETED':
     case 'FAILED':
     case 'SKIPPED':

@@ -16,9 +16,33 @@ export {
   taskOf,
   type OpenAttempt,
 } from './orders.js';
-export type { Compensation, ExpressionScope, Join, Plan, PlanEdge, PlanStep, RetryPlan, Template } from './plan.js';
+export { pathIn, refOfPath, scopeName, scopeOfPath } from './path.js';
+export type {
+  Compensation,
+  ExpressionScope,
+  FailedItems,
+  Join,
+  Plan,
+  PlanBody,
+  PlanEdge,
+  PlanStep,
+  RetryPlan,
+  Template,
+} from './plan.js';
+export { stepAt } from './plan.js';
 export { isActive, isClosed, resolveSource, runOutput, stateBytes, wakeAtUs } from './queries.js';
-export type { RunFailure, RunState, RunStatus, StepState, StepStatus, StepTable } from './state.js';
+export { outcomesOf, withOutcomes } from './body-state.js';
+export type {
+  BodyState,
+  ItemOutcome,
+  RunFailure,
+  RunState,
+  RunStatus,
+  ScopeState,
+  StepState,
+  StepStatus,
+  StepTable,
+} from './state.js';
 export { stepTable } from './step-table.js';
 export { formatTimestampUs } from './timestamp.js';
 export { jsonValue, NULL_VALUE, type PayloadRef, type Value, type ValueSource } from './value.js';

@@ -5,7 +5,7 @@ import { drive, RUN_ID, start } from '../testing/drive.js';
 import { plainState } from '../testing/plain-state.js';
 import { check, giveAll, open, play } from '../testing/play.js';
 import { CASES } from '../testing/random-plan.js';
-import { advance, explainRun, explainStep, isClosed, wakeAtUs } from './index.js';
+import { advance, explainRun, explainStep, isClosed, stepAt, wakeAtUs } from './index.js';
 import type { RunInput, RunState, StepState } from './index.js';
 
 describe('M1 applying an input twice equals applying it once', () => {
@@ -68,6 +68,9 @@ const MOVES = new Set([
   ...['SCHEDULED>CANCELLING', 'RUNNING>CANCELLING'],
   ...['CANCELLING>COMPLETED', 'CANCELLING>FAILED', 'CANCELLING>CANCELLED'],
   ...['BACKOFF>CANCELLED', 'WAITING>CANCELLED'],
+  ...['PENDING>OPEN', 'OPEN>OPEN', 'OPEN>CLOSING'],
+  ...['OPEN', 'CLOSING'].flatMap((from) => [`${from}>FAILED`, `${from}>CANCELLED`]),
+  'OPEN>COMPLETED',
   // By a termination alone.
   ...['SCHEDULED>CANCELLED', 'RUNNING>CANCELLED'],
 ]);
@@ -81,6 +84,10 @@ const STATUS_AFTER: Readonly<Record<string, string>> = {
   step_skipped: 'SKIPPED',
   step_cancelling: 'CANCELLING',
   step_cancelled: 'CANCELLED',
+  step_opened: 'OPEN',
+  step_continuing: 'OPEN',
+  step_closing: 'CLOSING',
+  step_collected: 'COMPLETED',
 };
 const RUN_MOVES = new Set([
   ...['PENDING>RUNNING', 'PENDING>WAITING'],
@@ -98,7 +105,7 @@ describe('M3 no transition outside the table', () => {
     check((plan, sequence) => {
       const at = new Map<string, string>();
       for (const fact of play(plan, sequence, giveAll).facts) {
-        if (!('path' in fact)) continue;
+        if (!('path' in fact) || 'index' in fact) continue;
         const after = STATUS_AFTER[fact.kind] ?? '';
         expect(MOVES).toContain(`${at.get(fact.path) ?? 'PENDING'}>${after}`);
         at.set(fact.path, after);
@@ -188,9 +195,11 @@ describe('M6 no timer fires early', () => {
         const dueUs = due.get(fact.path);
         const isTimer =
           (fact.kind === 'step_scheduled' && fact.attempt > 1) ||
-          (fact.kind === 'step_completed' && plan.stepByRef.get(fact.path)?.type === 'WAIT') ||
+          (fact.kind === 'step_completed' && stepAt(plan, fact.path)?.type === 'WAIT') ||
           (fact.kind === 'step_cancelled' && fact.abandoned && !isTerminated) ||
-          ((fact.kind === 'attempt_failed' || fact.kind === 'step_failed') && TIMEOUTS.includes(fact.error.code));
+          // A step that runs a body fails with the error of its item.
+          ((fact.kind === 'attempt_failed' || (fact.kind === 'step_failed' && fact.attempt > 0)) &&
+            TIMEOUTS.includes(fact.error.code));
         if (isTimer) {
           fired += 1;
           expect(fact.atUs).toBeGreaterThanOrEqual(dueUs ?? Number.POSITIVE_INFINITY);
@@ -225,6 +234,8 @@ const KINDS: Readonly<Record<string, string>> = {
   BACKOFF: 'retry_wait',
   WAITING: 'timer',
   CANCELLING: 'stopping',
+  OPEN: 'body',
+  CLOSING: 'body',
 };
 
 function kindOf(state: RunState, step: StepState | undefined): string {
@@ -249,7 +260,7 @@ describe('M7 every open run has a reason to wait', () => {
         expect(reason?.kind).toBe(kindOf(state, state.steps.get(reason?.step ?? '')));
         if (state.parked !== null || state.paused !== null) return;
         expect(reason?.untilUs !== null || reason.kind === 'no_worker').toBe(true);
-        expect(state.steps.active + state.steps.waiting).toBe(open(state).length);
+        expect(state.steps.active + state.steps.waiting + state.steps.bodies).toBe(open(state).length);
         expect(open(state).length).toBeGreaterThan(0);
         if (state.steps.active === 0) expect(wakeAtUs(state)).not.toBeNull();
       });

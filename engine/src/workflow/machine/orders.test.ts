@@ -152,8 +152,8 @@ describe('values', () => {
   it('are found by their source', () => {
     const run = drive(sequence('a'));
     run.give(start('in'));
-    expect(Buffer.from(resolveSource(run.state, { kind: 'runInput' }).data).toString()).toBe('"in"');
-    expect(() => resolveSource(run.state, { kind: 'stepOutput', path: 'a' })).toThrow(/value-source.*step a/);
+    expect(Buffer.from(resolveSource(run.state, { kind: 'runInput' }, 'a').data).toString()).toBe('"in"');
+    expect(() => resolveSource(run.state, { kind: 'stepOutput', path: 'a' }, 'a')).toThrow(/value-source.*step a/);
     expect(runOutput(run.state)).toBeNull();
     expect(wakeAtUs(run.state)).toBeNull();
   });

@@ -1,7 +1,7 @@
 /** What is to stand in the header and to be out with workers, by the state of a run. */
 import { shardOf } from '../../kernel/index.js';
 import type { AbortOrder, AttemptRef, RunHeader, Task } from '../coordinator/ports.js';
-import type { Plan } from './plan.js';
+import { stepAt, type Plan } from './plan.js';
 import { isHeld } from './draft.js';
 import { isActive, isClosed, resolveSource, wakeAtUs } from './queries.js';
 import type { RunState } from './state.js';
@@ -45,7 +45,7 @@ export function idempotencyKeyOf(runId: string, path: string): string {
  */
 export function taskOf(plan: Plan, state: RunState, path: string): Task | undefined {
   const step = state.steps.get(path);
-  const planned = plan.stepByRef.get(path);
+  const planned = stepAt(plan, path);
   if (step === undefined || planned?.type !== 'CALLBACK' || step.input === null) return undefined;
   if (isClosed(state) || isHeld(state) || (step.status !== 'SCHEDULED' && step.status !== 'RUNNING')) return undefined;
   return {
@@ -57,7 +57,7 @@ export function taskOf(plan: Plan, state: RunState, path: string): Task | undefi
     version: state.version,
     handler: planned.handler,
     queue: planned.queue,
-    input: resolveSource(state, step.input),
+    input: resolveSource(state, step.input, path),
     idempotencyKey: idempotencyKeyOf(state.runId, path),
     timeoutMs: planned.timeoutMs,
     heartbeatTimeoutMs: planned.heartbeatTimeoutMs,

@@ -6,7 +6,9 @@
 import type { Disposition, RunInput } from './inputs.js';
 import { isHeld } from './draft.js';
 import { isEnded } from './resolve-edges.js';
+import { scopeOfPath } from './path.js';
 import { schedule } from './schedule.js';
+import { isBodyStatus } from './step-table.js';
 import { emit, goesOn, mayTryAgain, type Tick } from './tick.js';
 import { catchUp } from './wake.js';
 
@@ -46,6 +48,11 @@ function goOn(tick: Tick): void {
   tick.ended.length = 0;
   for (const { ref } of tick.plan.steps) if (isEnded(draft.steps.get(ref)?.status)) tick.ended.push(ref);
   tick.rootsDue = true;
+  if (draft.steps.bodies() === 0) return;
+  for (const { path, status } of draft.steps.values()) {
+    if (isBodyStatus(status)) tick.owners.add(path);
+    if (scopeOfPath(path) !== '' && isEnded(status)) tick.ended.push(path);
+  }
 }
 
 /** Ends parking and pause. */

@@ -1,4 +1,5 @@
 /** A compiled, immutable definition version: all the machine needs, nothing to parse. */
+import { refOfPath } from './path.js';
 import type { Value, ValueSource } from './value.js';
 
 /** What expressions may read at a tick. Steps are looked up only as far as the expression refers to them. */
@@ -8,12 +9,21 @@ export interface ExpressionScope {
   readonly stepOutput: (ref: string) => unknown;
   /** Failure of a failed step, undefined otherwise. */
   readonly stepError: (ref: string) => unknown;
+  /** The item of the innermost scatter around the step; undefined where there is none. */
+  readonly item?: () => unknown;
+  /** Place of the item or iteration of the innermost body around the step, from 0; undefined where there is none. */
+  readonly index?: () => number | undefined;
+  /** What the innermost loop around the step carries from one iteration to the next; undefined where there is none. */
+  readonly vars?: () => unknown;
   readonly run: Readonly<Record<string, unknown>>;
 }
 
 /** A compiled expression or a template of them. Throws DuctorError expression_failed. */
 export interface Template {
-  /** When the template is exactly `input` or `steps.X.output`: where the value already stands. */
+  /**
+   * When the template is exactly `input`, `item`, `vars` or `steps.X.output`: where the value already stands. A step is
+   * named by its ref.
+   */
   readonly source: ValueSource | null;
   /** Refs of steps it reads. */
   readonly reads: readonly string[];
@@ -108,19 +118,55 @@ export type PlanStep =
       /** Throws DuctorError expression_failed. */
       readonly message: (scope: ExpressionScope) => string;
     })
-  | (PlanStepBase & { readonly type: 'COMPLETE'; readonly output: Template });
+  | (PlanStepBase & { readonly type: 'COMPLETE'; readonly output: Template })
+  | (PlanStepBase & {
+      readonly type: 'SCATTER';
+      /** The list: the body runs once for each of its items. */
+      readonly items: Template;
+      /** Items under way at a time. */
+      readonly maxParallel: number;
+      /** How many of so many items may fail. */
+      readonly tolerated: (items: number) => number;
+      /** A GATHER step collects the outputs of its items. */
+      readonly keeps: boolean;
+      readonly body: PlanBody;
+    })
+  | (PlanStepBase & {
+      readonly type: 'GATHER';
+      /** Ref of the SCATTER step, in the same body. */
+      readonly of: string;
+      /** What stands for an item that failed. */
+      readonly failed: FailedItems;
+    })
+  | (PlanStepBase & {
+      readonly type: 'LOOP';
+      /** What the first iteration reads as `vars`. */
+      readonly vars: Template;
+      /** Asked when an iteration has ended, in its scope. Throws DuctorError expression_failed. */
+      readonly until: (scope: ExpressionScope) => boolean;
+      readonly maxIterations: number;
+      readonly body: PlanBody;
+    });
+
+/** What a gathered list holds for an item that failed: null, nothing at all, or `{"error": ...}`. */
+export type FailedItems = 'null' | 'skip' | 'error';
+
+/** Steps that run together: those of a workflow, or of a body. */
+export interface PlanBody {
+  /** In an order where every step comes after the steps before it. */
+  readonly steps: readonly PlanStep[];
+  /** Absent: an object of the outputs of completed steps without outgoing edges, by ref. */
+  readonly output: Template | null;
+}
 
 /** A version of a workflow, ready to run. */
-export interface Plan {
+export interface Plan extends PlanBody {
   readonly familySlug: string;
   readonly version: number;
   /** SHA-256 of the canonical definition, hex. */
   readonly digest: string;
-  /** In an order where every step comes after the steps before it. */
-  readonly steps: readonly PlanStep[];
+  /** All steps, those in bodies too: a ref is unique in its definition. */
   readonly stepByRef: ReadonlyMap<string, PlanStep>;
-  /** Absent: an object of the outputs of completed steps without outgoing edges, by ref. */
-  readonly output: Template | null;
   /** Longest time of a run. */
   readonly timeoutMs: number | null;
   /** What becomes of open attempts once a failure is not handled: they may end, or are told to stop. */
@@ -131,4 +177,9 @@ export interface Plan {
   readonly receives: boolean;
   /** Problems of an input, empty when it is fine. */
   readonly checkInput: (input: Value) => readonly string[];
+}
+
+/** The plan's step at a path of a run. */
+export function stepAt(plan: Plan, path: string): PlanStep | undefined {
+  return plan.stepByRef.get(refOfPath(path));
 }

@@ -1,6 +1,6 @@
 /** What a shell may ask of a run's state. All from the state alone: no plan, no clock. */
-import { impossible } from '../../kernel/index.js';
 import { isHeld } from './draft.js';
+import { valueOf } from './resolve-source.js';
 import type { RunState } from './state.js';
 import type { Value, ValueSource } from './value.js';
 
@@ -28,24 +28,18 @@ export function wakeAtUs(state: RunState): number | null {
   return nextDueUs === null ? deadlineUs : Math.min(nextDueUs, deadlineUs);
 }
 
-/** The value a source names. Throws internal when the step named has no output: sources are recorded after outputs. */
-export function resolveSource(state: RunState, source: ValueSource): Value {
-  switch (source.kind) {
-    case 'value':
-      return source.value;
-    case 'runInput':
-      return state.input;
-    case 'stepOutput':
-      return (
-        state.steps.get(source.path)?.output ??
-        impossible('value-source', `step ${source.path} of run ${state.runId} has no output`)
-      );
-  }
+/**
+ * The value a source names. Throws internal when there is none: sources are recorded after the values they name.
+ *
+ * @param path of the step that receives it
+ */
+export function resolveSource(state: RunState, source: ValueSource, path: string): Value {
+  return valueOf(state, source, path);
 }
 
 /** Output of a closed run, null when it has none. */
 export function runOutput(state: RunState): Value | null {
-  return state.output === null ? null : resolveSource(state, state.output);
+  return state.output === null ? null : resolveSource(state, state.output, '');
 }
 
 /** Estimate of the memory a state takes, in bytes; costs nothing, kept as steps change. */

@@ -10,7 +10,8 @@
 import { DuctorError } from '../../kernel/index.js';
 import type { Join, PlanEdge, Template } from './plan.js';
 import type { StepState, StepStatus } from './state.js';
-import type { EdgeResolution, Tick } from './tick.js';
+import { pathIn } from './path.js';
+import type { EdgeResolution, Place, Tick } from './tick.js';
 
 /** Codes of failures that are timeouts. A step body that fails with one of them says the same of itself. */
 const TIMEOUT_CODES: ReadonlySet<string> = new Set([
@@ -26,8 +27,8 @@ export function isEnded(status: StepStatus | undefined): boolean {
 }
 
 /** The case a completed SWITCH chose; undefined: none. */
-function chosenCase(tick: Tick, ref: string): unknown {
-  const output = tick.scope.stepOutput(ref);
+function chosenCase({ expressions }: Place, ref: string): unknown {
+  const output = expressions.stepOutput(ref);
   return typeof output === 'object' && output !== null && 'case' in output ? output.case : undefined;
 }
 
@@ -49,28 +50,28 @@ function byFailure(tick: Tick, edge: PlanEdge, source: StepState): EdgeResolutio
 }
 
 /** How the outcome of its source alone decides an edge: FIRED means unless its condition is false. */
-function byOutcome(tick: Tick, edge: PlanEdge): EdgeResolution {
-  const source = tick.draft.steps.get(edge.sourceRef);
+function byOutcome(tick: Tick, place: Place, edge: PlanEdge): EdgeResolution {
+  const source = tick.draft.steps.get(pathIn(place.scope, edge.sourceRef));
   if (source?.status === 'FAILED') return byFailure(tick, edge, source);
   if (source?.status !== 'COMPLETED' || edge.type === 'FAILURE' || edge.type === 'TIMEOUT') return 'NEUTRAL';
-  return edge.case === null || edge.case === chosenCase(tick, edge.sourceRef) ? 'FIRED' : 'NEUTRAL';
+  return edge.case === null || edge.case === chosenCase(place, edge.sourceRef) ? 'FIRED' : 'NEUTRAL';
 }
 
 /** Whether a condition holds; null does. Throws what it throws, and expression_failed when it is no bool. */
-export function holdsFor(tick: Tick, condition: Template | null): boolean {
+export function holdsFor({ expressions }: Place, condition: Template | null): boolean {
   if (condition === null) return true;
-  const result = condition.evaluate(tick.scope);
+  const result = condition.evaluate(expressions);
   if (typeof result === 'boolean') return result;
   throw new DuctorError('expression_failed', `the condition gives ${typeof result}, not a bool`);
 }
 
 /** Resolves an edge whose source has ended. Throws what its condition throws. */
-export function resolveEdge(tick: Tick, edge: PlanEdge): EdgeResolution {
-  const known = tick.resolved.get(edge);
+export function resolveEdge(tick: Tick, place: Place, edge: PlanEdge): EdgeResolution {
+  const known = place.resolved.get(edge);
   if (known !== undefined) return known;
-  const outcome = byOutcome(tick, edge);
-  const resolution = outcome === 'FIRED' && !holdsFor(tick, edge.condition) ? 'NEUTRAL' : outcome;
-  tick.resolved.set(edge, resolution);
+  const outcome = byOutcome(tick, place, edge);
+  const resolution = outcome === 'FIRED' && !holdsFor(place, edge.condition) ? 'NEUTRAL' : outcome;
+  place.resolved.set(edge, resolution);
   return resolution;
 }
 

@@ -3,12 +3,13 @@ import { WORKER_LOST } from './apply-entry.js';
 import { triesAgain } from './draft.js';
 import { MAX_VALUE_BYTES } from './failure.js';
 import type { AttemptOutcome, Disposition, RunInput } from './inputs.js';
+import { ownerOfScope, scopeOfPath } from './path.js';
 import type { PlanStep } from './plan.js';
 import { mayRetry, retryWaitUs } from './retry.js';
 import { earliest } from './schedule.js';
 import type { RunFailure, StepState } from './state.js';
 import { isActiveStatus } from './step-table.js';
-import { callbackAt, emit, type Tick } from './tick.js';
+import { callbackAt, emit, isScopeOver, planStepAt, type Tick } from './tick.js';
 import { storableUs } from './timestamp.js';
 
 /** Attempts of a step that may be lost with their worker in a row before the run is parked. */
@@ -42,18 +43,29 @@ function isExhausted({ retry }: Callback, step: StepState, nextAtUs: number): bo
   return retry.totalTimeoutMs !== null && nextAtUs >= step.firstAtUs + retry.totalTimeoutMs * 1000;
 }
 
+/** Whether the failure of a step is the workflow's own business: it has an edge, or a body around it may fail. */
+function isHandled(tick: Tick, path: string): boolean {
+  const step = planStepAt(tick, path);
+  if (step.outgoing.some(({ type }) => type !== 'SUCCESS')) return true;
+  const scope = scopeOfPath(path);
+  if (scope === '') return false;
+  const owner = planStepAt(tick, ownerOfScope(scope));
+  const body = tick.draft.steps.get(ownerOfScope(scope))?.body;
+  if (owner.type === 'SCATTER' && body && body.failed < owner.tolerated(body.count)) return true;
+  return isHandled(tick, ownerOfScope(scope));
+}
+
 /** Why the run has to be parked for this failure of the last attempt there is; null: it has not. */
-function parkReason(tick: Tick, planned: Callback, step: StepState, error: RunFailure, exhausted: boolean) {
+function parkReason(tick: Tick, step: StepState, error: RunFailure, exhausted: boolean) {
   const { path, attempt } = step;
-  // Whoever asked for the end of a run that is being compensated does not want to look after it any more.
-  if (tick.draft.cancel !== null) return null;
+  // Whoever asked for the end of a run that is compensated does not want to look after it any more, and a run whose
+  // time is over takes no cancel that could end the parking.
+  if (tick.draft.cancel !== null || tick.draft.ending !== null) return null;
   if (error.code === WORKER_LOST && step.lostInARow + 1 >= LOST_IN_A_ROW_MAX) {
     const message = `${step.lostInARow + 1} workers in a row were lost while they ran step ${path}`;
     return { code: WORKER_LOST, message, step: path };
   }
-  // A failure that has an edge is the workflow's own business.
-  const isHandled = planned.outgoing.some(({ type }) => type !== 'SUCCESS');
-  if (!exhausted || tick.plan.onExhausted === 'fail' || isHandled) return null;
+  if (!exhausted || tick.plan.onExhausted === 'fail' || isHandled(tick, path)) return null;
   const last = `${error.code}: ${error.message}`;
   const message = `step ${path} has no attempts left after ${attempt}; the last failed with ${last}`;
   return { code: 'attempts_exhausted', message, step: path };
@@ -67,7 +79,7 @@ export function failAttempt(tick: Tick, step: StepState, failure: AttemptFailure
   const retryable = mayRetry(planned.retry, failure);
   const { code, message, stack } = failure;
   const error: RunFailure = { code, message, step: path, attempt, retryable, stack };
-  const isDecided = !triesAgain(draft);
+  const isDecided = !triesAgain(draft) || isScopeOver(tick, scopeOfPath(path));
   if (step.status === 'CANCELLING' && !isDecided) {
     // A loser of a join: it was told to stop, and how it ended fails nothing.
     endCancelled(tick, step, false);
@@ -75,7 +87,7 @@ export function failAttempt(tick: Tick, step: StepState, failure: AttemptFailure
   }
   const nextAtUs = retryAtUs(tick, planned, attempt, failure);
   const exhausted = isExhausted(planned, step, nextAtUs);
-  const parks = parkReason(tick, planned, step, error, exhausted);
+  const parks = parkReason(tick, step, error, exhausted);
   // A run that is held is dead or will go on: which one it is, shows later. Until then the step may try again.
   if (!retryable || isDecided || (exhausted && parks === null)) {
     emit(tick, { kind: 'step_failed', path, attempt, error });

@@ -1,49 +1,42 @@
-/** Begins one step: hands it to a worker, does it inline, or sets its timer. */
+/** Begins one step: hands it to a worker, does it inline, sets its timer, or opens its body. */
 import { DuctorError } from '../../kernel/index.js';
+import { gather, openLoop, openScatter } from './open-body.js';
 import { endCompleted, endFailed } from './end-run.js';
 import { checkSize, ownFailure, tryPlan } from './failure.js';
-import type { PlanStep, Template } from './plan.js';
+import { pathIn } from './path.js';
+import type { PlanStep } from './plan.js';
+import { valueOf } from './resolve-source.js';
 import { schedule } from './schedule.js';
-import { emit, type Tick } from './tick.js';
+import { sourceOf } from './source-of.js';
+import { emit, type Place, type Tick } from './tick.js';
 import { formatTimestampUs, storableUs } from './timestamp.js';
-import { jsonValue, NULL_VALUE, type Value, type ValueSource } from './value.js';
+import { jsonValue } from './value.js';
 
-/** Where the value of a template stands, or the value itself. Throws what the template throws, and value_too_large. */
-export function sourceOf(tick: Tick, template: Template, what: string): ValueSource {
-  const { source } = template;
-  if (source === null) {
-    return { kind: 'value', value: checkSize(jsonValue(template.evaluate(tick.scope)), what) };
-  }
-  if (source.kind !== 'stepOutput') return source;
-  const output = tick.draft.steps.get(source.path)?.output ?? null;
-  return output === null ? { kind: 'value', value: NULL_VALUE } : source;
+/** A step of a type, where it runs, and its path. */
+interface Begun<T extends PlanStep['type']> {
+  readonly step: PlanStep & { readonly type: T };
+  readonly place: Place;
+  readonly path: string;
 }
 
-function valueAt(tick: Tick, source: ValueSource): Value {
-  if (source.kind === 'value') return source.value;
-  if (source.kind === 'runInput') return tick.draft.input;
-  return tick.draft.steps.get(source.path)?.output ?? NULL_VALUE;
+function startCallback(tick: Tick, { step, place, path }: Begun<'CALLBACK'>): void {
+  schedule(tick, path, 1, sourceOf(tick, place, step.input, `the input of step ${path}`));
 }
 
-function startCallback(tick: Tick, step: PlanStep & { readonly type: 'CALLBACK' }): void {
-  const input = sourceOf(tick, step.input, `the input of step ${step.ref}`);
-  schedule(tick, step.ref, 1, input);
+function runDataflow(tick: Tick, { step, place, path }: Begun<'DATAFLOW'>): void {
+  const output = checkSize(jsonValue(step.transform(place.expressions)), `the output of step ${path}`);
+  emit(tick, { kind: 'step_completed', path, attempt: 0, output });
+  tick.ended.push(path);
 }
 
-function runDataflow(tick: Tick, step: PlanStep & { readonly type: 'DATAFLOW' }): void {
-  const output = checkSize(jsonValue(step.transform(tick.scope)), `the output of step ${step.ref}`);
-  emit(tick, { kind: 'step_completed', path: step.ref, attempt: 0, output });
-  tick.ended.push(step.ref);
-}
-
-function startWait(tick: Tick, step: PlanStep & { readonly type: 'WAIT' }): void {
-  const us = step.wakeAtUs(tick.scope, tick.nowUs);
+function startWait(tick: Tick, { step, place, path }: Begun<'WAIT'>): void {
+  const us = step.wakeAtUs(place.expressions, tick.nowUs);
   if (!Number.isFinite(us)) {
     throw new DuctorError('expression_failed', `the wait ends at ${us} us since 1970, which is no time`);
   }
   const wakeAtUs = storableUs(us);
-  emit(tick, { kind: 'step_waiting', path: step.ref, wakeAtUs });
-  if (wakeAtUs <= tick.nowUs) endWait(tick, step.ref);
+  emit(tick, { kind: 'step_waiting', path, wakeAtUs });
+  if (wakeAtUs <= tick.nowUs) endWait(tick, path);
 }
 
 /** Ends a wait whose time has come. */
@@ -53,50 +46,57 @@ export function endWait(tick: Tick, path: string): void {
   tick.ended.push(path);
 }
 
-function runSwitch(tick: Tick, step: PlanStep & { readonly type: 'SWITCH' }): void {
-  const output = jsonValue({ case: step.choose(tick.scope) });
-  emit(tick, { kind: 'step_completed', path: step.ref, attempt: 0, output });
-  tick.ended.push(step.ref);
+function runSwitch(tick: Tick, { step, place, path }: Begun<'SWITCH'>): void {
+  const output = jsonValue({ case: step.choose(place.expressions) });
+  emit(tick, { kind: 'step_completed', path, attempt: 0, output });
+  tick.ended.push(path);
 }
 
 /** Fails the run, whatever becomes of the message. */
-function runFail(tick: Tick, step: PlanStep & { readonly type: 'FAIL' }): void {
-  const { ref, code } = step;
-  const message = tryPlan(() => step.message(tick.scope));
+function runFail(tick: Tick, { step, place, path }: Begun<'FAIL'>): void {
+  const { code } = step;
+  const message = tryPlan(() => step.message(place.expressions));
   const error = message.ok
-    ? { code, message: message.value, step: ref, attempt: 0, retryable: false, stack: '' }
-    : ownFailure(ref, message.error, 'message: ');
-  emit(tick, { kind: 'step_failed', path: ref, attempt: 0, error });
+    ? { code, message: message.value, step: path, attempt: 0, retryable: false, stack: '' }
+    : ownFailure(path, message.error, 'message: ');
+  emit(tick, { kind: 'step_failed', path, attempt: 0, error });
   endFailed(tick, error);
 }
 
-function runComplete(tick: Tick, step: PlanStep & { readonly type: 'COMPLETE' }): void {
-  const output = valueAt(tick, sourceOf(tick, step.output, `the output of step ${step.ref}`));
-  emit(tick, { kind: 'step_completed', path: step.ref, attempt: 0, output });
-  endCompleted(tick, { kind: 'stepOutput', path: step.ref });
+function runComplete(tick: Tick, { step, place, path }: Begun<'COMPLETE'>): void {
+  const source = sourceOf(tick, place, step.output, `the output of step ${path}`);
+  emit(tick, { kind: 'step_completed', path, attempt: 0, output: valueOf(tick.draft, source, path) });
+  endCompleted(tick, { kind: 'stepOutput', path });
 }
 
-function begin(tick: Tick, step: PlanStep): void {
+function begin(tick: Tick, step: PlanStep, place: Place, path: string): void {
   switch (step.type) {
     case 'CALLBACK':
-      return startCallback(tick, step);
+      return startCallback(tick, { step, place, path });
     case 'DATAFLOW':
-      return runDataflow(tick, step);
+      return runDataflow(tick, { step, place, path });
     case 'WAIT':
-      return startWait(tick, step);
+      return startWait(tick, { step, place, path });
     case 'SWITCH':
-      return runSwitch(tick, step);
+      return runSwitch(tick, { step, place, path });
     case 'FAIL':
-      return runFail(tick, step);
+      return runFail(tick, { step, place, path });
     case 'COMPLETE':
-      return runComplete(tick, step);
+      return runComplete(tick, { step, place, path });
+    case 'SCATTER':
+      return openScatter(tick, step, place, path);
+    case 'LOOP':
+      return openLoop(tick, step, place, path);
+    case 'GATHER':
+      return gather(tick, step, place, path);
   }
 }
 
 /** Begins a step. An expression that fails, fails the step; anything but a DuctorError propagates. */
-export function startStep(tick: Tick, step: PlanStep): void {
-  const begun = tryPlan(() => begin(tick, step));
+export function startStep(tick: Tick, step: PlanStep, place: Place): void {
+  const path = pathIn(place.scope, step.ref);
+  const begun = tryPlan(() => begin(tick, step, place, path));
   if (begun.ok) return;
-  emit(tick, { kind: 'step_failed', path: step.ref, attempt: 0, error: ownFailure(step.ref, begun.error) });
-  tick.ended.push(step.ref);
+  emit(tick, { kind: 'step_failed', path, attempt: 0, error: ownFailure(path, begun.error) });
+  tick.ended.push(path);
 }

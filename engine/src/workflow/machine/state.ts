@@ -14,6 +14,10 @@
  *   PENDING -> SKIPPED
  *   SCHEDULED | RUNNING -> CANCELLING -> COMPLETED | FAILED | CANCELLED;  BACKOFF | WAITING -> CANCELLED
  *   SCHEDULED | RUNNING -> CANCELLED (the run is terminated)
+ *   PENDING -> OPEN (its body runs) -> CLOSING (nothing of it begins any more)
+ *   OPEN | CLOSING -> COMPLETED | FAILED | CANCELLED, once nothing of the body is under way
+ * Steps of a body leave the table together, when their item or iteration has ended: its outcome stands in the step that
+ * runs the body.
  */
 import type { Value, ValueSource } from './value.js';
 
@@ -34,7 +38,17 @@ export type RunStatus =
 
 /** State of a step. */
 export type StepStatus =
-  'SCHEDULED' | 'RUNNING' | 'BACKOFF' | 'WAITING' | 'CANCELLING' | 'COMPLETED' | 'FAILED' | 'SKIPPED' | 'CANCELLED';
+  | 'SCHEDULED'
+  | 'RUNNING'
+  | 'BACKOFF'
+  | 'WAITING'
+  | 'CANCELLING'
+  | 'OPEN'
+  | 'CLOSING'
+  | 'COMPLETED'
+  | 'FAILED'
+  | 'SKIPPED'
+  | 'CANCELLED';
 
 /** A failure as the journal keeps it. */
 export interface RunFailure {
@@ -48,6 +62,47 @@ export interface RunFailure {
   readonly retryable: boolean;
   /** As the worker reported it; empty when unknown. */
   readonly stack: string;
+}
+
+/** What came of an item that failed. */
+export interface ItemFailure {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** What came of an item: its output, its failure, or nothing as long as it has not ended. */
+export type ItemOutcome = Value | ItemFailure | null;
+
+/** The body of a step that is under way, or was. */
+export interface BodyState {
+  readonly kind: 'scatter' | 'loop';
+  /** scatter: where the list stands. loop: what the next iteration reads as `vars`. */
+  readonly source: ValueSource;
+  /** Items of the list, or most iterations. */
+  readonly count: number;
+  /** Items or iterations that have begun; they begin in order. */
+  readonly begun: number;
+  readonly completed: number;
+  readonly failed: number;
+  /** Those that were stopped. */
+  readonly stopped: number;
+  /** Whether outcomes are kept, because a GATHER step will collect them. */
+  readonly keeps: boolean;
+  /** Bytes of the outputs that are kept; beyond the limit of one value none are: no list could hold them. */
+  readonly keptBytes: number;
+  /** Outcomes by item, in chunks; empty when none are kept. */
+  readonly outcomes: readonly (readonly ItemOutcome[])[];
+  /** The first failures. */
+  readonly failures: readonly (ItemFailure & { readonly index: number })[];
+}
+
+/** A run of a body, for an item or iteration: `offer[3]`. */
+export interface ScopeState {
+  readonly name: string;
+  /** Paths of its own steps, in order of their first entry. */
+  readonly members: readonly string[];
+  /** Why it is failing while steps of it are under way. */
+  readonly error: RunFailure | null;
 }
 
 /** State of one step. */
@@ -64,7 +119,7 @@ export interface StepState {
   readonly error: RunFailure | null;
   /**
    * When time changes this step: latest begin (SCHEDULED, where there is one), attempt deadline (RUNNING), next attempt
-   * (BACKOFF), end of wait (WAITING), give-up (CANCELLING).
+   * (BACKOFF), end of wait (WAITING), give-up (CANCELLING), more items (OPEN, where a tick had begun enough of them).
    */
   readonly dueAtUs: number | null;
   /** Worker of a noted attempt. */
@@ -77,14 +132,23 @@ export interface StepState {
   readonly firstAtUs: number;
   /** Last progress that a failed attempt reported; what the next attempt receives. */
   readonly progress: Value | null;
+  /** Of a step that runs a body. */
+  readonly body: BodyState | null;
 }
 
-/** All steps that are no longer PENDING, by path in order of their first entry, with sums kept as steps change. */
+/**
+ * All steps that are no longer PENDING, by path in order of their first entry, with sums kept as steps change. Of
+ * bodies only what is under way.
+ */
 export interface StepTable extends ReadonlyMap<string, StepState> {
   /** Steps that are SCHEDULED, RUNNING or CANCELLING. */
   readonly active: number;
   /** Steps that are BACKOFF or WAITING. */
   readonly waiting: number;
+  /** Steps that are OPEN or CLOSING. */
+  readonly bodies: number;
+  /** Runs of bodies that are under way, by name. */
+  readonly scopes: ReadonlyMap<string, ScopeState>;
   /** Least dueAtUs of all steps; null when time changes none. */
   readonly nextDueUs: number | null;
   /** Estimate of the memory all steps take, in bytes. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CASES } from '../testing/random-plan.js';
 import { EMPTY_STEPS, editSteps, isActiveStatus, isWaitingStatus, stepTable } from './step-table.js';
-import type { StepState, StepTable } from './state.js';
+import type { ScopeState, StepState, StepTable } from './state.js';
 
 const statuses = fc.constantFrom(
   ...(['SCHEDULED', 'RUNNING', 'BACKOFF', 'WAITING', 'CANCELLING', 'COMPLETED', 'FAILED', 'SKIPPED'] as const),
@@ -21,6 +21,7 @@ const states: fc.Arbitrary<StepState> = fc.record({
   sinceUs: fc.constant(0),
   firstAtUs: fc.constant(0),
   progress: fc.constant(null),
+  body: fc.constant(null),
 });
 
 /** What the table says of itself beyond its steps, counted anew. */
@@ -70,7 +71,7 @@ describe('a table of steps', () => {
   it('is read as any map', () => {
     const step: StepState = {
       ...{ path: 'a', status: 'WAITING', attempt: 0, input: null, output: null, error: null },
-      ...{ dueAtUs: 5, worker: null, lostInARow: 0, sinceUs: 0, firstAtUs: 0, progress: null },
+      ...{ dueAtUs: 5, worker: null, lostInARow: 0, sinceUs: 0, firstAtUs: 0, progress: null, body: null },
     };
     const table = stepTable([step]);
     expect([table.has('a'), table.has('b'), table.get('b')]).toEqual([true, false, undefined]);
@@ -85,6 +86,8 @@ describe('a table of steps', () => {
     const foreign: StepTable = Object.assign(new Map<string, StepState>(), {
       active: 0,
       waiting: 0,
+      bodies: 0,
+      scopes: new Map<string, ScopeState>(),
       nextDueUs: null,
       bytes: 0,
     });

@@ -1,6 +1,6 @@
 /** Ends a run at once, whatever is open. */
 import type { Disposition, RunInput } from './inputs.js';
-import { isActiveStatus, isWaitingStatus } from './step-table.js';
+import { isActiveStatus, isBodyStatus, isWaitingStatus } from './step-table.js';
 import { emit, type Tick } from './tick.js';
 
 /**
@@ -12,7 +12,8 @@ export function applyTerminate(tick: Tick, input: RunInput & { readonly kind: 't
   if (!draft.started || draft.closed !== null) return 'ignored';
   emit(tick, { kind: 'run_terminated', reason: input.reason, requestedBy: input.requestedBy });
   for (const { path, attempt, status } of [...draft.steps.values()]) {
-    if (isWaitingStatus(status)) emit(tick, { kind: 'step_cancelled', path, attempt: 0, abandoned: false });
+    if (isWaitingStatus(status) || isBodyStatus(status))
+      emit(tick, { kind: 'step_cancelled', path, attempt: 0, abandoned: false });
     if (!isActiveStatus(status)) continue;
     const isHere = tick.scheduled.has(path);
     emit(tick, { kind: 'step_cancelled', path, attempt, abandoned: !isHere });

@@ -4,13 +4,26 @@ import { applyEntry } from './apply-entry.js';
 import { isEndDecided, isHeld, openDraft, triesAgain, type Draft } from './draft.js';
 import type { Entry } from './entries.js';
 import type { Command, MachineContext } from './inputs.js';
-import type { ExpressionScope, Plan, PlanEdge, PlanStep } from './plan.js';
-import { scopeOf } from './scope.js';
+import { ownerOfScope, scopeOfPath } from './path.js';
+import { stepAt, type ExpressionScope, type Plan, type PlanBody, type PlanEdge, type PlanStep } from './plan.js';
+import { expressionsOf } from './scope.js';
 import type { RunState } from './state.js';
 import type { Value } from './value.js';
 
 /** How an edge resolved, see resolve-edges.ts. */
 export type EdgeResolution = 'FIRED' | 'NEUTRAL' | 'BLOCKED';
+
+/** Where steps run: the top level, or a run of a body. Working memory of one tick. */
+export interface Place {
+  /** Name of the scope; empty for the top level. */
+  readonly scope: string;
+  /** The steps of the plan that run there. */
+  readonly body: PlanBody;
+  /** What they read. */
+  readonly expressions: ExpressionScope;
+  /** Edges that were resolved in this tick; an edge resolves the same way for ever. */
+  readonly resolved: Map<PlanEdge, EdgeResolution>;
+}
 
 /** Working memory of one call of advance. */
 export interface Tick {
@@ -26,9 +39,14 @@ export interface Tick {
   readonly ended: string[];
   /** Steps that wait for no other step may have to begin. */
   rootsDue: boolean;
-  readonly scope: ExpressionScope;
-  /** Edges that were resolved in this tick; an edge resolves the same way for ever. */
-  readonly resolved: Map<PlanEdge, EdgeResolution>;
+  /** Places by the names of their scopes. */
+  readonly places: Map<string, Place>;
+  /** Scopes that may have come to their end, in order. */
+  readonly touched: Set<string>;
+  /** Steps whose body may go on or be over, in order. */
+  readonly owners: Set<string>;
+  /** Runs of bodies that have begun in this tick. */
+  begun: number;
   /** A number in [0, 1), from the tick's seed. */
   readonly draw: () => number;
   /** What an attempt reported last of its progress. */
@@ -52,8 +70,10 @@ export function openTick(plan: Plan, state: RunState, context: MachineContext): 
     scheduled: new Set(),
     ended: [],
     rootsDue: false,
-    scope: scopeOf(draft),
-    resolved: new Map(),
+    places: new Map(),
+    touched: new Set(),
+    owners: new Set(),
+    begun: 0,
     draw: () => unitInterval((random ??= seededRandom(context.seed))),
     progressOf: context.progressOf ?? NOT_KNOWN,
   };
@@ -63,13 +83,37 @@ export function openTick(plan: Plan, state: RunState, context: MachineContext): 
 export function emit(tick: Tick, entry: Entry): void {
   applyEntry(tick.draft, entry);
   tick.entries.push(entry);
+  // What follows from other ends comes through `ended`; a step that was stopped may have been the last of its scope.
+  if (entry.kind === 'step_cancelled') touch(tick, entry.path);
+}
+
+function touch(tick: Tick, path: string): void {
+  const scope = scopeOfPath(path);
+  if (scope !== '') tick.touched.add(scope);
 }
 
 /** The plan's step at a path that stands in the state. Throws internal when state and plan do not belong together. */
 export function planStepAt(tick: Tick, path: string): PlanStep {
-  const step = tick.plan.stepByRef.get(path);
+  const step = stepAt(tick.plan, path);
   if (step !== undefined) return step;
   impossible('plan-step', `${tick.plan.familySlug} version ${tick.plan.version} has no step ${path}`);
+}
+
+function bodyOf(tick: Tick, scope: string): PlanBody {
+  if (scope === '') return tick.plan;
+  const owner = planStepAt(tick, ownerOfScope(scope));
+  if (owner.type === 'SCATTER' || owner.type === 'LOOP') return owner.body;
+  return impossible('plan-body', `step ${owner.ref} of ${tick.plan.familySlug} is ${owner.type} and has no body`);
+}
+
+/** Where the steps of a scope run. */
+export function placeAt(tick: Tick, scope: string): Place {
+  const known = tick.places.get(scope);
+  if (known !== undefined) return known;
+  const body = bodyOf(tick, scope);
+  const place = { scope, body, expressions: expressionsOf(tick.draft, scope), resolved: new Map() };
+  tick.places.set(scope, place);
+  return place;
 }
 
 /** The same for a step that makes attempts. */
@@ -88,4 +132,19 @@ export function mayTryAgain({ draft }: Tick): boolean {
 export function goesOn(tick: Tick): boolean {
   const { draft } = tick;
   return draft.closed === null && !isHeld(draft) && !isEndDecided(draft);
+}
+
+/** Whether nothing of a scope begins any more: it is failing, or a body around it is over. A hold does not count. */
+export function isScopeOver({ draft: { steps } }: Tick, scope: string): boolean {
+  for (let at = scope; at !== ''; at = scopeOfPath(ownerOfScope(at))) {
+    const state = steps.scope(at);
+    if (state !== undefined && state.error !== null) return true;
+    if (steps.get(ownerOfScope(at))?.status !== 'OPEN') return true;
+  }
+  return false;
+}
+
+/** Whether steps of a scope begin, retry and wake. */
+export function scopeGoesOn(tick: Tick, scope: string): boolean {
+  return goesOn(tick) && !isScopeOver(tick, scope);
 }

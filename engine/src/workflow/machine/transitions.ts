@@ -3,31 +3,49 @@
  * did not write.
  */
 import { impossible } from '../../kernel/index.js';
+import { openOf } from './body-state.js';
 import { isEndDecided, isHeld, triesAgain, type Draft } from './draft.js';
 import type { ClosedStatus, Entry } from './entries.js';
-import type { StepState, StepStatus } from './state.js';
+import { ownerOfScope, scopeName, scopeOfPath } from './path.js';
+import type { BodyState, StepState, StepStatus } from './state.js';
+import { isActiveStatus, isBodyStatus, isWaitingStatus } from './step-table.js';
 
 /** Status of a step, with PENDING for those that are not in the table of steps. */
 export type StepFrom = StepStatus | 'PENDING';
 
+/** Entries that concern an item or iteration of a body; their path is that of the step that runs the body. */
+export type BodyEntry = Extract<Entry, { readonly path: string; readonly index: number }>;
+
 /** Entries that concern a step. */
-export type StepEntry = Extract<Entry, { readonly path: string }>;
+export type StepEntry = Exclude<Extract<Entry, { readonly path: string }>, BodyEntry>;
 
 /** Entries that concern the run as a whole. */
-export type RunEntry = Exclude<Entry, StepEntry>;
+export type RunEntry = Exclude<Entry, { readonly path: string }>;
+
+/** Whether an entry concerns an item or iteration. */
+export function isBodyEntry(entry: StepEntry | BodyEntry): entry is BodyEntry {
+  return 'index' in entry;
+}
 
 /** From which states of a step each entry may come. */
 export const STEP_TRANSITIONS: Readonly<Record<StepEntry['kind'], readonly StepFrom[]>> = {
   step_scheduled: ['PENDING', 'BACKOFF'],
   step_running: ['SCHEDULED'],
-  step_completed: ['SCHEDULED', 'RUNNING', 'PENDING', 'WAITING', 'CANCELLING'],
+  step_completed: ['SCHEDULED', 'RUNNING', 'PENDING', 'WAITING', 'CANCELLING', 'OPEN'],
   attempt_failed: ['SCHEDULED', 'RUNNING'],
-  step_failed: ['SCHEDULED', 'RUNNING', 'PENDING', 'CANCELLING'],
+  step_failed: ['SCHEDULED', 'RUNNING', 'PENDING', 'CANCELLING', 'OPEN', 'CLOSING'],
   step_waiting: ['PENDING'],
   step_skipped: ['PENDING'],
   step_cancelling: ['SCHEDULED', 'RUNNING'],
-  step_cancelled: ['CANCELLING', 'BACKOFF', 'WAITING', 'SCHEDULED', 'RUNNING'],
+  step_cancelled: ['CANCELLING', 'BACKOFF', 'WAITING', 'SCHEDULED', 'RUNNING', 'OPEN', 'CLOSING'],
+  step_opened: ['PENDING'],
+  step_continuing: ['OPEN'],
+  step_closing: ['OPEN'],
+  step_collected: ['PENDING', 'OPEN'],
 };
+
+/** Entries that may end a step whose body runs. */
+const ENDS: readonly StepEntry['kind'][] = ['step_completed', 'step_failed', 'step_cancelled', 'step_collected'];
 
 /** The attempt an entry must name: the one it opens, the one that is open, or 0 where the coordinator acts itself. */
 function attemptNamed(kind: StepEntry['kind'], from: StepFrom, previous: StepState | undefined): number {
@@ -58,11 +76,26 @@ function refusal(draft: Draft, entry: StepEntry, from: StepFrom): string | null 
   if (draft.terminated && entry.kind !== 'step_cancelled') return 'in a run that is terminated';
   if (entry.kind === 'step_cancelling') return draft.compensating === null ? null : 'which compensates';
   if (entry.kind === 'step_cancelled') {
-    const isTold = from === 'CANCELLING' || from === 'BACKOFF' || from === 'WAITING';
+    const isTold =
+      from === 'CANCELLING' || from === 'BACKOFF' || from === 'WAITING' || from === 'OPEN' || from === 'CLOSING';
     return isTold || draft.terminated ? null : 'which was not told to stop';
   }
-  const isBeginning = from === 'PENDING' || from === 'WAITING' || from === 'BACKOFF';
+  const isBeginning = from === 'PENDING' || from === 'WAITING' || from === 'BACKOFF' || entry.kind === 'step_collected';
   return isBeginning && !stepGoesOn(draft, entry.path) ? `${from} in a run that is held` : null;
+}
+
+/** Why the bodies around a step, or its own, forbid the entry; null: they do not. */
+function placeRefusal(draft: Draft, entry: StepEntry, previous: StepState | undefined): string | null {
+  const { steps, terminated } = draft;
+  const scope = scopeOfPath(entry.path);
+  if (scope !== '') {
+    const status = steps.get(ownerOfScope(scope))?.status;
+    if (status !== 'OPEN' && status !== 'CLOSING' && !terminated) return 'in a body that does not run';
+  }
+  const body = previous?.body;
+  // With the run its bodies end, too: their items are left as they are.
+  const isOver = !body || terminated || openOf(body) === 0 || isEndDecided(draft);
+  return isOver || !ENDS.includes(entry.kind) ? null : 'while items of it are under way';
 }
 
 function refuse(draft: Draft, entry: Entry, why: string): never {
@@ -78,13 +111,36 @@ export function checkStepEntry(draft: Draft, entry: StepEntry): StepState | unde
   const attempt = 'attempt' in entry ? entry.attempt : 0;
   const named = attemptNamed(entry.kind, from, previous);
   if (attempt !== named) refuse(draft, entry, `of step ${entry.path} names attempt ${attempt}, not ${named}`);
-  const why = refusal(draft, entry, from);
+  const why = placeRefusal(draft, entry, previous) ?? refusal(draft, entry, from);
   if (why !== null) refuse(draft, entry, `of step ${entry.path}, ${why}`);
   return previous;
 }
 
+/** Whether a step of a scope is under way. */
+function isOpenMember(draft: Draft, path: string): boolean {
+  const status = draft.steps.get(path)?.status;
+  return status !== undefined && (isActiveStatus(status) || isWaitingStatus(status) || isBodyStatus(status));
+}
+
+/** The step that runs the body. Throws internal when the entry is no transition of its item or iteration. */
+export function checkBodyEntry(draft: Draft, entry: BodyEntry): StepState & { readonly body: BodyState } {
+  if (!draft.started || draft.closed !== null) refuse(draft, entry, 'of a run that is not open');
+  if (!goesOn(draft)) refuse(draft, entry, 'in a run that is held');
+  const owner = draft.steps.get(entry.path);
+  const scope = draft.steps.scope(scopeName(entry.path, entry.index));
+  if (!owner?.body || !isBodyStatus(owner.status) || scope === undefined) {
+    refuse(draft, entry, `of ${scopeName(entry.path, entry.index)}, which does not run`);
+  }
+  if (entry.kind === 'body_failing') {
+    if (scope.error !== null) refuse(draft, entry, `of ${scope.name}, which is failing`);
+  } else if (scope.members.some((path) => isOpenMember(draft, path))) {
+    refuse(draft, entry, `of ${scope.name}, of which steps are under way`);
+  }
+  return { ...owner, body: owner.body };
+}
+
 function mayClose(draft: Draft, status: ClosedStatus): boolean {
-  if (isHeld(draft) || draft.steps.active() > 0 || draft.steps.waiting() > 0) return false;
+  if (isHeld(draft) || draft.steps.active() > 0 || draft.steps.waiting() > 0 || draft.steps.bodies() > 0) return false;
   if (draft.terminated || status === 'TERMINATED') return draft.terminated && status === 'TERMINATED';
   if (draft.cancel !== null || status === 'CANCELLED') return draft.cancel !== null && status === 'CANCELLED';
   if (draft.ending !== null || status === 'TIMED_OUT') return draft.ending === status;

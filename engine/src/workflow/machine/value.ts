@@ -25,6 +25,10 @@ export interface Value {
 export type ValueSource =
   | { readonly kind: 'value'; readonly value: Value }
   | { readonly kind: 'runInput' }
+  /** The item of the innermost scatter around the step that receives it. */
+  | { readonly kind: 'item' }
+  /** What the innermost loop around that step carries. */
+  | { readonly kind: 'vars' }
   | { readonly kind: 'stepOutput'; readonly path: string };
 
 /** JSON null. */
@@ -33,4 +37,11 @@ export const NULL_VALUE: Value = { data: new Uint8Array([0x6e, 0x75, 0x6c, 0x6c]
 /** A JSON value as bytes. The caller has checked that it is plain JSON. */
 export function jsonValue(json: unknown): Value {
   return { data: Buffer.from(JSON.stringify(json ?? null), 'utf8'), encoding: 'json' };
+}
+
+/** A value as JSON text in bytes: as it stands when it is JSON, else told by its encoding and in base64. */
+export function asJson(value: Value): Uint8Array {
+  if (value.encoding === 'json') return value.data;
+  const data = Buffer.from(value.data.buffer, value.data.byteOffset, value.data.byteLength).toString('base64');
+  return Buffer.from(JSON.stringify({ encoding: value.encoding, data }), 'utf8');
 }

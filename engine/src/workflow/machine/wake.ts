@@ -7,7 +7,7 @@ import { schedule } from './schedule.js';
 import { endCancelled, failAttempt, plainFailure, type AttemptFailure } from './settle-attempt.js';
 import { endWait } from './start-steps.js';
 import type { StepState } from './state.js';
-import { callbackAt, type Tick } from './tick.js';
+import { callbackAt, emit, type Tick } from './tick.js';
 
 /** Why time ended an attempt that is open. What would only come about again is not retried. */
 function overdue(tick: Tick, step: StepState): AttemptFailure {
@@ -45,6 +45,11 @@ function happen(tick: Tick, step: StepState): void {
       return endWait(tick, step.path);
     case 'CANCELLING':
       return endCancelled(tick, step, true);
+    case 'OPEN':
+      emit(tick, { kind: 'step_continuing', path: step.path, atUs: 0 });
+      tick.owners.add(step.path);
+      return;
+    case 'CLOSING':
     case 'COMPLETED':
     case 'FAILED':
     case 'SKIPPED':

@@ -1,5 +1,5 @@
 /** States as plain JSON, to compare and to keep beside recorded histories. */
-import type { RunState, StepState, Value, ValueSource } from '../machine/index.js';
+import type { BodyState, RunState, StepState, Value, ValueSource } from '../machine/index.js';
 
 function plainValue(value: Value | null): unknown {
   if (value === null) return null;
@@ -12,7 +12,16 @@ function plainSource(source: ValueSource | null): unknown {
 }
 
 function plainStep(step: StepState): unknown {
-  return { ...step, input: plainSource(step.input), output: plainValue(step.output) };
+  const { input, output, body, progress } = step;
+  const values = { input: plainSource(input), output: plainValue(output), progress: plainValue(progress) };
+  return { ...step, ...values, body: body === null ? null : plainBody(body) };
+}
+
+function plainBody(body: BodyState): unknown {
+  const outcomes = body.outcomes.map((chunk) =>
+    chunk.map((outcome) => (outcome !== null && 'data' in outcome ? plainValue(outcome) : outcome)),
+  );
+  return { ...body, source: plainSource(body.source), outcomes };
 }
 
 /** Everything that stands in a state, its kept sums included, as plain JSON that two equal states share. */
@@ -26,6 +35,8 @@ export function plainState(state: RunState): Readonly<Record<string, unknown>> {
     steps: Array.from(steps.values(), plainStep),
     active: steps.active,
     waiting: steps.waiting,
+    bodies: steps.bodies,
+    scopes: Array.from(steps.scopes.values()),
     nextDueUs: steps.nextDueUs,
     bytes: steps.bytes,
   };

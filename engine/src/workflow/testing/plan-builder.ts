@@ -1,7 +1,7 @@
 /** Plans for tests, without definitions and CEL: templates are plain functions. */
 import { impossible } from '../../kernel/index.js';
-import type { Compensation, ExpressionScope, Join, Plan, PlanEdge, PlanStep } from '../machine/index.js';
-import type { RetryPlan, Template, ValueSource } from '../machine/index.js';
+import type { Compensation, ExpressionScope, FailedItems, Join, Plan, PlanBody } from '../machine/index.js';
+import type { PlanEdge, PlanStep, RetryPlan, Template, ValueSource } from '../machine/index.js';
 
 /** A template from a function, or from where the value stands. */
 export function template(evaluate: (scope: ExpressionScope) => unknown, source: ValueSource | null = null): Template {
@@ -13,6 +13,12 @@ export const NULL_TEMPLATE: Template = template(() => null);
 
 /** The run's input as it stands. */
 export const RUN_INPUT: Template = template((scope) => scope.input(), { kind: 'runInput' });
+
+/** The item of the scatter around it as it stands. */
+export const ITEM: Template = template((scope) => scope.item?.(), { kind: 'item' });
+
+/** What the loop around it carries as it stands. */
+export const VARS: Template = template((scope) => scope.vars?.(), { kind: 'vars' });
 
 /** The output of a step as it stands. */
 export function outputOf(ref: string): Template {
@@ -66,7 +72,43 @@ export type StepSpec =
       readonly message: (scope: ExpressionScope) => string;
       readonly join?: Join | undefined;
     }
-  | { readonly type: 'COMPLETE'; readonly output: Template; readonly join?: Join | undefined };
+  | { readonly type: 'COMPLETE'; readonly output: Template; readonly join?: Join | undefined }
+  | {
+      readonly type: 'SCATTER';
+      /** Default: the run's input. */
+      readonly items?: Template;
+      /** Default: 100. */
+      readonly maxParallel?: number;
+      /** How many items may fail. Default: 0. */
+      readonly tolerated?: number;
+      /** Default: true. */
+      readonly keeps?: boolean;
+      readonly body: BodySpec;
+      readonly join?: Join | undefined;
+    }
+  | {
+      readonly type: 'GATHER';
+      readonly of: string;
+      /** Default: null. */
+      readonly failed?: FailedItems;
+      readonly join?: Join | undefined;
+    }
+  | {
+      readonly type: 'LOOP';
+      /** Default: null. */
+      readonly vars?: Template;
+      readonly until: (scope: ExpressionScope) => boolean;
+      readonly maxIterations: number;
+      readonly body: BodySpec;
+      readonly join?: Join | undefined;
+    };
+
+/** A body to be. */
+export interface BodySpec {
+  readonly steps: Readonly<Record<string, StepSpec>>;
+  readonly edges?: readonly PlanEdge[];
+  readonly output?: Template;
+}
 
 const ALL: Join = { mode: 'all' };
 
@@ -107,9 +149,36 @@ function stepOf(ref: string, spec: StepSpec, edges: readonly PlanEdge[]): PlanSt
     join: spec.join ?? ALL,
     compensates: 'compensates' in spec ? (spec.compensates ?? null) : null,
   };
-  if (spec.type !== 'CALLBACK') return { ...spec, ...base };
+  switch (spec.type) {
+    case 'CALLBACK':
+      return { ...base, ...callbackOf(ref, spec) };
+    case 'SCATTER': {
+      const { items = RUN_INPUT, maxParallel = 100, tolerated = 0, keeps = true } = spec;
+      return {
+        ...base,
+        type: 'SCATTER',
+        items,
+        maxParallel,
+        tolerated: () => tolerated,
+        keeps,
+        body: bodyOf(spec.body),
+      };
+    }
+    case 'LOOP':
+      return { ...spec, ...base, vars: spec.vars ?? NULL_TEMPLATE, body: bodyOf(spec.body) };
+    case 'GATHER':
+      return { ...spec, ...base, failed: spec.failed ?? 'null' };
+    default:
+      return { ...spec, ...base };
+  }
+}
+
+type Callback = Omit<PlanStep & { readonly type: 'CALLBACK' }, 'incoming' | 'outgoing' | 'join' | 'compensates'>;
+
+function callbackOf(ref: string, spec: StepSpec & { readonly type: 'CALLBACK' }): Callback {
   return {
-    ...base,
+    ref,
+    title: ref,
     type: 'CALLBACK',
     handler: ref,
     queue: spec.queue ?? 'default',
@@ -122,20 +191,27 @@ function stepOf(ref: string, spec: StepSpec, edges: readonly PlanEdge[]): PlanSt
   };
 }
 
+function bodyOf({ steps, edges = [], output }: BodySpec): PlanBody {
+  for (const { sourceRef, targetRef } of edges) {
+    if (!(sourceRef in steps && targetRef in steps)) impossible('test-plan', `${sourceRef} -> ${targetRef}`);
+  }
+  return { steps: Object.entries(steps).map(([ref, step]) => stepOf(ref, step, edges)), output: output ?? null };
+}
+
+/** The steps of a body and of the bodies in it. */
+function allSteps({ steps }: PlanBody): readonly PlanStep[] {
+  return steps.flatMap((step) => ('body' in step ? [step, ...allSteps(step.body)] : [step]));
+}
+
 /** Builds a plan. Throws internal for an edge that names no step. */
 export function planOf(spec: PlanSpec): Plan {
-  const edges = spec.edges ?? [];
-  for (const { sourceRef, targetRef } of edges) {
-    if (!(sourceRef in spec.steps && targetRef in spec.steps)) impossible('test-plan', `${sourceRef} -> ${targetRef}`);
-  }
-  const steps = Object.entries(spec.steps).map(([ref, step]) => stepOf(ref, step, edges));
+  const body = bodyOf(spec);
   return {
     familySlug: 'test',
     version: spec.version ?? 1,
     digest: '00'.repeat(32),
-    steps,
-    stepByRef: new Map(steps.map((step) => [step.ref, step])),
-    output: spec.output ?? null,
+    ...body,
+    stepByRef: new Map(allSteps(body).map((step) => [step.ref, step])),
     timeoutMs: spec.timeoutMs ?? null,
     onFailure: spec.onFailure ?? 'drain',
     onExhausted: spec.onExhausted ?? 'fail',

@@ -1,8 +1,9 @@
 /** Random plans for properties: any DAG of up to nine steps, all step and edge types, now and then code that fails. */
 import fc from 'fast-check';
 import { DuctorError } from '../../kernel/index.js';
-import type { Join, Plan, PlanEdge, RetryPlan } from '../machine/index.js';
-import { edge, joinOf, outputOf, planOf, RUN_INPUT, template, type StepSpec } from './plan-builder.js';
+import type { ExpressionScope, Join, Plan, PlanEdge, RetryPlan, Template } from '../machine/index.js';
+import { edge, ITEM, joinOf, outputOf, planOf, RUN_INPUT, template, VARS } from './plan-builder.js';
+import type { BodySpec, StepSpec } from './plan-builder.js';
 
 /** How many cases each property runs, and from which seed: DUCTOR_PROPERTY_SEED=N repeats or varies a run. */
 export const CASES = { numRuns: 500, seed: Number(process.env['DUCTOR_PROPERTY_SEED'] ?? 20_260_301) } as const;
@@ -36,12 +37,27 @@ function maybe(...values: readonly number[]): fc.Arbitrary<number | undefined> {
   );
 }
 
-const refOf = (index: number): string => `s${index}`;
+/** Where steps are drawn for: the top level, or a body within it. */
+interface Where {
+  /** Refs begin with it, so that they are unique in a plan. */
+  readonly prefix: string;
+  /** Values that only steps of a body have. */
+  readonly own: readonly Template[];
+  /** Bodies around. */
+  readonly depth: number;
+}
 
-function callbacks(index: number): fc.Arbitrary<StepSpec> {
-  const earlier = fc.nat({ max: Math.max(0, index - 1) }).map((at) => (index === 0 ? RUN_INPUT : outputOf(refOf(at))));
+const TOP: Where = { prefix: 's', own: [], depth: 0 };
+
+const refOf = (index: number, prefix = 's'): string => `${prefix}${index}`;
+
+function callbacks(index: number, { prefix, own }: Where = TOP): fc.Arbitrary<StepSpec> {
+  const earlier = fc
+    .nat({ max: Math.max(0, index - 1) })
+    .map((at) => (index === 0 ? RUN_INPUT : outputOf(refOf(at, prefix))));
   const input = fc.oneof(
     { weight: 20, arbitrary: earlier },
+    { weight: own.length === 0 ? 0 : 40, arbitrary: fc.constantFrom(...own, RUN_INPUT) },
     {
       weight: 10,
       arbitrary: fc.constant(template((scope) => ({ id: scope.run['id'], all: [scope.stepOutput('s0')] }))),
@@ -87,15 +103,16 @@ const ends: fc.Arbitrary<StepSpec> = fc.constantFrom<StepSpec>(
 );
 
 /** A step of any type; those that end the run are rare and never the first. */
-function stepSpecs(index: number): fc.Arbitrary<StepSpec> {
+function stepSpecs(index: number, where: Where = TOP): fc.Arbitrary<StepSpec> {
   const withJoin = (specs: fc.Arbitrary<StepSpec>): fc.Arbitrary<StepSpec> =>
     fc.tuple(specs, joins).map(([spec, join]) => (join === undefined ? spec : { ...spec, join }));
   return fc.oneof(
-    { weight: 12, arbitrary: callbacks(index) },
+    { weight: 12, arbitrary: callbacks(index, where) },
     { weight: 3, arbitrary: withJoin(dataflows) },
     { weight: 6, arbitrary: withJoin(waits) },
     { weight: 3, arbitrary: withJoin(switches) },
     { weight: index === 0 ? 0 : 1, arbitrary: withJoin(ends) },
+    { weight: where.depth > 1 ? 0 : 2, arbitrary: withJoin(fc.oneof(scatters(index, where), loops(index, where))) },
   );
 }
 
@@ -105,7 +122,7 @@ const conditions = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(fail, () => 'not a bool') },
 );
 
-function edges(steps: number): fc.Arbitrary<readonly PlanEdge[]> {
+function edges(steps: number, prefix = 's'): fc.Arbitrary<readonly PlanEdge[]> {
   const one = fc
     .tuple(
       ...[fc.nat(), fc.nat()],
@@ -115,17 +132,92 @@ function edges(steps: number): fc.Arbitrary<readonly PlanEdge[]> {
     )
     .map(([a, b, type, condition, chosen]) => {
       const target = 1 + (a % Math.max(1, steps - 1));
-      return edge(refOf(b % target), refOf(target), type, condition, chosen);
+      return edge(refOf(b % target, prefix), refOf(target, prefix), type, condition, chosen);
     });
   return steps < 2 ? fc.constant([]) : fc.array(one, { maxLength: steps * 2 });
 }
 
 /** Cases stay on edges from switches alone; nothing leads on from a step that ends the run. */
-function fitting(edgesDrawn: readonly PlanEdge[], steps: readonly StepSpec[]): readonly PlanEdge[] {
+function fitting(edgesDrawn: readonly PlanEdge[], steps: readonly StepSpec[], prefix = 's'): readonly PlanEdge[] {
   return edgesDrawn.flatMap((drawn) => {
-    const type = steps[Number(drawn.sourceRef.slice(1))]?.type;
+    const type = steps[Number(drawn.sourceRef.slice(prefix.length))]?.type;
     if (type === 'FAIL' || type === 'COMPLETE') return [];
     return [type === 'SWITCH' && drawn.type === 'SUCCESS' ? drawn : { ...drawn, case: null }];
+  });
+}
+
+/** The steps by name, each scatter with a step that collects its outputs. */
+function named(steps: readonly StepSpec[], prefix: string): Omit<BodySpec, 'output'> & { readonly edges: PlanEdge[] } {
+  const collecting: PlanEdge[] = [];
+  const entries = steps.flatMap((step, index): [string, StepSpec][] => {
+    const ref = refOf(index, prefix);
+    if (step.type !== 'SCATTER' || step.keeps === false) return [[ref, step]];
+    collecting.push(edge(ref, `${ref}all`, 'ALWAYS'));
+    const failed = (['null', 'skip', 'error'] as const)[index % 3] ?? 'null';
+    return [
+      [ref, step],
+      [`${ref}all`, { type: 'GATHER', of: ref, failed }],
+    ];
+  });
+  return { steps: Object.fromEntries(entries), edges: collecting };
+}
+
+/** A body of one to three steps. */
+function bodies(where: Where): fc.Arbitrary<BodySpec> {
+  const { prefix } = where;
+  return fc.integer({ min: 1, max: 3 }).chain((count) =>
+    fc
+      .record({
+        steps: fc.tuple(...Array.from({ length: count }, (_, index) => stepSpecs(index, where))),
+        drawn: edges(count, prefix),
+        output: fc.constantFrom(undefined, outputOf(refOf(0, prefix)), RUN_INPUT, ...where.own, template(fail)),
+      })
+      .map(({ steps, drawn, output }) => {
+        const { steps: byName, edges: collecting } = named(steps, prefix);
+        const all = [...fitting(drawn, steps, prefix), ...collecting];
+        return { steps: byName, edges: all, ...(output === undefined ? {} : { output }) };
+      }),
+  );
+}
+
+function scatters(index: number, { prefix, own, depth }: Where): fc.Arbitrary<StepSpec> {
+  const within = { prefix: `${refOf(index, prefix)}s`, own: [...own, ITEM], depth: depth + 1 };
+  const items = fc.constantFrom<readonly unknown[]>([], ['a'], ['a', { b: ['],'] }, ' c '], [1, 2, 3, 4, 5, 6, 7]);
+  return fc.record({
+    type: fc.constant('SCATTER' as const),
+    items: fc.oneof(
+      { weight: 9, arbitrary: items.map((list) => template(() => list)) },
+      { weight: 1, arbitrary: fc.constantFrom(RUN_INPUT, template(fail)) },
+    ),
+    maxParallel: fc.constantFrom(1, 2, 100),
+    tolerated: fc.constantFrom(0, 0, 1, 3),
+    keeps: fc.boolean(),
+    body: bodies(within),
+  });
+}
+
+function loops(index: number, { prefix, own, depth }: Where): fc.Arbitrary<StepSpec> {
+  const within = { prefix: `${refOf(index, prefix)}l`, own: [...own, VARS], depth: depth + 1 };
+  const until = fc.oneof(
+    {
+      weight: 9,
+      arbitrary: fc.nat({ max: 3 }).map(
+        (last) =>
+          ({ index: at }: ExpressionScope) =>
+            (at?.() ?? 0) >= last,
+      ),
+    },
+    { weight: 1, arbitrary: fc.constant(fail) },
+  );
+  return fc.record({
+    type: fc.constant('LOOP' as const),
+    vars: fc.constantFrom(
+      RUN_INPUT,
+      template(() => 'first'),
+    ),
+    until,
+    maxIterations: fc.integer({ min: 1, max: 4 }),
+    body: bodies(within),
   });
 }
 
@@ -165,8 +257,8 @@ export const plans: fc.Arbitrary<Plan> = fc.integer({ min: 1, max: 9 }).chain((c
     })
     .map(({ steps: [steps, undoing], edges: drawn, hasOutput, onFailure, onExhausted, timeoutMs }) =>
       planOf({
-        steps: { ...Object.fromEntries(steps.map((step, index) => [refOf(index), step])), ...undoing },
-        edges: fitting(drawn, steps),
+        steps: { ...named(steps, 's').steps, ...undoing },
+        edges: [...fitting(drawn, steps), ...named(steps, 's').edges],
         ...{ onFailure, onExhausted },
         ...(timeoutMs === undefined ? {} : { timeoutMs }),
         ...(hasOutput === 'source' ? { output: outputOf('s0') } : {}),

@@ -3,7 +3,15 @@ import { RunReason, type ExplainRunRequest, type ExplainRunResponse } from '../.
 import type { RunExplanation } from '../../../gen/ductor/v1/run.js';
 import type { Unary } from '../call.js';
 import { FieldChecks } from '../checks/field-checks.js';
-import { explainRun as reasonOf, type AttemptRef, type Plan, type PlanSource, type RunState } from '../ports.js';
+import {
+  explainRun as reasonOf,
+  stepAt,
+  type AttemptRef,
+  type Plan,
+  type PlanSource,
+  type PlanStep,
+} from '../ports.js';
+import type { RunState } from '../ports.js';
 import type { WaitReason } from '../ports.js';
 import { RUN_STATES } from '../wire/enums.js';
 import { timestampOf } from '../wire/timestamp.js';
@@ -41,6 +49,7 @@ const REASONS: Readonly<Record<WaitReason['kind'], RunReason>> = {
   running: RunReason.RUN_REASON_RUNNING,
   retry_wait: RunReason.RUN_REASON_RETRY_WAIT,
   timer: RunReason.RUN_REASON_TIMER,
+  body: RunReason.RUN_REASON_BODY,
 };
 
 /** A worker by the id it chose; it stands behind its tenant's in the journal. */
@@ -48,12 +57,16 @@ function workerId(name: string | null): string {
   return name === null ? '' : name.slice(name.lastIndexOf('/') + 1);
 }
 
+function plannedStep(plan: Plan | undefined, path: string): PlanStep | undefined {
+  return plan === undefined || path === '' ? undefined : stepAt(plan, path);
+}
+
 type Found = Pick<RunExplanation, 'reason' | 'message' | 'worker' | 'queue' | 'handler'>;
 
 /** Why no worker has an attempt yet, or that one has it and it has not been noted. */
 function withoutWorker(state: RunState, reason: WaitReason, plan: Plan | undefined, workers: Workers): Found {
   const { tenantId, runId, familySlug, version } = state;
-  const step = plan?.stepByRef.get(reason.step);
+  const step = plannedStep(plan, reason.step);
   const worker = workers.workerOf({ tenantId, runId, path: reason.step, attempt: reason.attempt });
   const place = step?.type === 'CALLBACK' ? { queue: step.queue, handler: step.handler } : { queue: '', handler: '' };
   if (worker !== undefined) {
@@ -73,7 +86,7 @@ function withoutWorker(state: RunState, reason: WaitReason, plan: Plan | undefin
 
 function foundOf(state: RunState, reason: WaitReason, plan: Plan | undefined, workers: Workers): Found {
   if (reason.kind === 'no_worker') return withoutWorker(state, reason, plan, workers);
-  const step = plan?.stepByRef.get(reason.step);
+  const step = plannedStep(plan, reason.step);
   const place = step?.type === 'CALLBACK' ? { queue: step.queue, handler: step.handler } : { queue: '', handler: '' };
   return { reason: REASONS[reason.kind], message: reason.message, worker: workerId(reason.worker), ...place };
 }

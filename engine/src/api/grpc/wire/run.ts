@@ -1,9 +1,10 @@
 /** Runs as the contract shows them. */
 import type { Failure } from '../../../gen/ductor/v1/common.js';
-import { StepState as WireStepState, type Run, type StepRun } from '../../../gen/ductor/v1/run.js';
+import { StepState as WireStepState, type BodyRun, type Run, type StepRun } from '../../../gen/ductor/v1/run.js';
 import {
   explainStep,
   runOutput,
+  type BodyState,
   type Plan,
   type RunFailure,
   type RunHeader,
@@ -28,7 +29,22 @@ function stepRunOf(state: RunState, path: string, step: StepState | undefined): 
     error: step?.error ? failureOf(step.error) : undefined,
     waitingFor: explainStep(state, step),
     wakeAt: waitsForTime && step.dueAtUs !== null ? timestampOf(step.dueAtUs) : undefined,
+    body: step?.body ? bodyRunOf(step.body) : undefined,
   };
+}
+
+function bodyRunOf({ count, begun, completed, failed, stopped }: BodyState): BodyRun {
+  return { count, begun, completed, failed, stopped };
+}
+
+/** Steps of bodies that one answer names, in order of their beginning; how many there are say the counts. */
+const MAX_BODY_STEPS = 200;
+
+/** Paths of steps to show: those of the plan in its order, and behind each the ones its body has under way. */
+function pathsOf(state: RunState, plan: Plan | undefined): readonly string[] {
+  const inBodies = [...state.steps.scopes.values()].flatMap(({ members }) => members).slice(0, MAX_BODY_STEPS);
+  const top = plan?.steps.map(({ ref }) => ref) ?? [...state.steps.keys()].filter((path) => !path.includes('['));
+  return top.flatMap((ref) => [ref, ...inBodies.filter((path) => path.startsWith(`${ref}[`))]);
 }
 
 /**
@@ -37,7 +53,7 @@ function stepRunOf(state: RunState, path: string, step: StepState | undefined): 
  * @param plan undefined when it cannot be loaded; then the steps that were reached are shown, in order of arrival
  */
 export function runOf(state: RunState, plan: Plan | undefined): Run {
-  const paths = plan === undefined ? [...state.steps.keys()] : plan.steps.map(({ ref }) => ref);
+  const paths = pathsOf(state, plan);
   const output = runOutput(state);
   return {
     id: state.runId,

@@ -88,6 +88,8 @@ export enum RunReason {
   RUN_REASON_RETRY_WAIT = 8,
   /** RUN_REASON_TIMER - A step waits for time. */
   RUN_REASON_TIMER = 9,
+  /** RUN_REASON_BODY - A step goes on with the items of its body in a moment. */
+  RUN_REASON_BODY = 50,
   UNRECOGNIZED = -1,
 }
 
@@ -102,7 +104,25 @@ export interface StepRun {
   /** What a step that has not ended waits for, in words; empty when it has ended. */
   waitingFor: string;
   /** When it goes on by itself, if it waits for time. */
-  wakeAt: Timestamp | undefined;
+  wakeAt:
+    | Timestamp
+    | undefined;
+  /** Of a step that runs a body: how far it has come. */
+  body: BodyRun | undefined;
+}
+
+/**
+ * How far a step has come with the items or iterations of its body. Those under way stand in the list of steps by their
+ * paths, `offer[3]/post`.
+ */
+export interface BodyRun {
+  /** Items of the list, or most iterations. */
+  count: number;
+  begun: number;
+  completed: number;
+  failed: number;
+  /** Those that were stopped. */
+  stopped: number;
 }
 
 export interface Run {
@@ -354,7 +374,7 @@ export interface AwaitRunsResponse {
 }
 
 function createBaseStepRun(): StepRun {
-  return { path: "", state: 0, attempt: 0, error: undefined, waitingFor: "", wakeAt: undefined };
+  return { path: "", state: 0, attempt: 0, error: undefined, waitingFor: "", wakeAt: undefined, body: undefined };
 }
 
 export const StepRun: MessageFns<StepRun> = {
@@ -376,6 +396,9 @@ export const StepRun: MessageFns<StepRun> = {
     }
     if (message.wakeAt !== undefined) {
       Timestamp.encode(message.wakeAt, writer.uint32(50).fork()).join();
+    }
+    if (message.body !== undefined) {
+      BodyRun.encode(message.body, writer.uint32(402).fork()).join();
     }
     return writer;
   },
@@ -441,6 +464,14 @@ export const StepRun: MessageFns<StepRun> = {
             message.wakeAt = Timestamp.decode(reader, reader.uint32());
             continue;
           }
+          case 50: {
+            if (tag !== 402) {
+              break;
+            }
+
+            message.body = BodyRun.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -468,6 +499,110 @@ export const StepRun: MessageFns<StepRun> = {
     message.wakeAt = (object.wakeAt !== undefined && object.wakeAt !== null)
       ? Timestamp.fromPartial(object.wakeAt)
       : undefined;
+    message.body = (object.body !== undefined && object.body !== null) ? BodyRun.fromPartial(object.body) : undefined;
+    return message;
+  },
+};
+
+function createBaseBodyRun(): BodyRun {
+  return { count: 0, begun: 0, completed: 0, failed: 0, stopped: 0 };
+}
+
+export const BodyRun: MessageFns<BodyRun> = {
+  encode(message: BodyRun, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.count !== 0) {
+      writer.uint32(8).uint32(message.count);
+    }
+    if (message.begun !== 0) {
+      writer.uint32(16).uint32(message.begun);
+    }
+    if (message.completed !== 0) {
+      writer.uint32(24).uint32(message.completed);
+    }
+    if (message.failed !== 0) {
+      writer.uint32(32).uint32(message.failed);
+    }
+    if (message.stopped !== 0) {
+      writer.uint32(40).uint32(message.stopped);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BodyRun {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBodyRun();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.count = reader.uint32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.begun = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.completed = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.failed = reader.uint32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.stopped = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<BodyRun>, I>>(base?: I): BodyRun {
+    return BodyRun.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<BodyRun>, I>>(object: I): BodyRun {
+    const message = createBaseBodyRun();
+    message.count = object.count ?? 0;
+    message.begun = object.begun ?? 0;
+    message.completed = object.completed ?? 0;
+    message.failed = object.failed ?? 0;
+    message.stopped = object.stopped ?? 0;
     return message;
   },
 };

@@ -27,7 +27,11 @@ export interface ValueSource {
   /** The run's input. */
   { $case: "runInput"; value: boolean } | //
   /** The output of the step at this path. */
-  { $case: "stepOutput"; value: string } | undefined;
+  { $case: "stepOutput"; value: string } | //
+  /** The item of the innermost scatter around the step that receives it. */
+  { $case: "item"; value: boolean } | //
+  /** What the innermost loop around that step carries. */
+  { $case: "vars"; value: boolean } | undefined;
 }
 
 export interface StoredError {
@@ -121,6 +125,72 @@ export interface StepCancelled {
   abandoned: boolean;
 }
 
+/** The step runs its body for each item of a list, or again and again. */
+export interface StepOpened {
+  path: string;
+  /** scatter or loop. */
+  body: string;
+  /** The list, or what the first iteration reads as vars. */
+  source:
+    | ValueSource
+    | undefined;
+  /** Items of the list, or most iterations. */
+  count: number;
+  /** Outcomes of items are kept for a GATHER step. */
+  keeps: boolean;
+}
+
+/** A tick began enough of a body: the next items begin at at_us; 0: now. */
+export interface StepContinuing {
+  path: string;
+  atUs: bigint;
+}
+
+/** Nothing of the body begins any more; the step ends with the error, or as cancelled, once what is open has ended. */
+export interface StepClosing {
+  path: string;
+  error: StoredError | undefined;
+}
+
+/** The output of the step is what the body of step `of` came to, so it does not stand here. */
+export interface StepCollected {
+  path: string;
+  of: string;
+  /** What stands for an item that failed: null, skip or error. */
+  failed: string;
+}
+
+/** An item or iteration of the step ended; its steps are forgotten. */
+export interface BodyCompleted {
+  /** The step that runs the body. */
+  path: string;
+  index: number;
+  /** Absent: nobody will read it. */
+  output:
+    | ValueSource
+    | undefined;
+  /** Instead of output: that of this step of the body. */
+  outputOf: string;
+}
+
+export interface BodyFailed {
+  path: string;
+  index: number;
+  error: StoredError | undefined;
+}
+
+export interface BodyCancelled {
+  path: string;
+  index: number;
+}
+
+/** It will fail with this once its steps that are under way have ended. */
+export interface BodyFailing {
+  path: string;
+  index: number;
+  error: StoredError | undefined;
+}
+
 export interface CancelRequested {
   reason: string;
   requestedBy: string;
@@ -195,6 +265,14 @@ export interface Entry {
     | { $case: "runEnding"; value: RunEnding }
     | { $case: "runTerminated"; value: RunTerminated }
     | { $case: "runCompensating"; value: RunCompensating }
+    | { $case: "stepOpened"; value: StepOpened }
+    | { $case: "stepContinuing"; value: StepContinuing }
+    | { $case: "stepClosing"; value: StepClosing }
+    | { $case: "stepCollected"; value: StepCollected }
+    | { $case: "bodyCompleted"; value: BodyCompleted }
+    | { $case: "bodyFailed"; value: BodyFailed }
+    | { $case: "bodyCancelled"; value: BodyCancelled }
+    | { $case: "bodyFailing"; value: BodyFailing }
     | undefined;
 }
 
@@ -237,6 +315,7 @@ export interface Snapshot {
   compensating: string[];
   /** Some values of the snapshot have a digest in place of their bytes. */
   hasPayloads: boolean;
+  failing: FailingScope[];
 }
 
 export interface Snapshot_AttributesEntry {
@@ -258,7 +337,42 @@ export interface SnapshotStep {
   sinceUs: bigint;
   /** When its first attempt was scheduled. */
   firstAtUs: bigint;
-  progress: StoredValue | undefined;
+  progress:
+    | StoredValue
+    | undefined;
+  /** Of a step that runs a body. */
+  body: SnapshotBody | undefined;
+}
+
+export interface SnapshotBody {
+  /** scatter or loop. */
+  kind: string;
+  source: ValueSource | undefined;
+  count: number;
+  begun: number;
+  completed: number;
+  failed: number;
+  stopped: number;
+  keeps: boolean;
+  keptBytes: bigint;
+  /** What came of each item, one byte each: 0 nothing yet, 1 null, 2 the next of outputs, 3 the next of errors. */
+  outcomes: Buffer;
+  outputs: StoredValue[];
+  errors: ItemError[];
+  /** The first failures, as the output of the step names them. */
+  failures: ItemError[];
+}
+
+export interface ItemError {
+  index: number;
+  code: string;
+  message: string;
+}
+
+/** An item or iteration that is failing while steps of it are under way. */
+export interface FailingScope {
+  name: string;
+  error: StoredError | undefined;
 }
 
 /** Body of a mailbox row: an input to the run. */
@@ -403,6 +517,12 @@ export const ValueSource: MessageFns<ValueSource> = {
       case "stepOutput":
         writer.uint32(26).string(message.source.value);
         break;
+      case "item":
+        writer.uint32(400).bool(message.source.value);
+        break;
+      case "vars":
+        writer.uint32(408).bool(message.source.value);
+        break;
     }
     return writer;
   },
@@ -444,6 +564,22 @@ export const ValueSource: MessageFns<ValueSource> = {
             message.source = { $case: "stepOutput", value: reader.string() };
             continue;
           }
+          case 50: {
+            if (tag !== 400) {
+              break;
+            }
+
+            message.source = { $case: "item", value: reader.bool() };
+            continue;
+          }
+          case 51: {
+            if (tag !== 408) {
+              break;
+            }
+
+            message.source = { $case: "vars", value: reader.bool() };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -477,6 +613,18 @@ export const ValueSource: MessageFns<ValueSource> = {
       case "stepOutput": {
         if (object.source?.value !== undefined && object.source?.value !== null) {
           message.source = { $case: "stepOutput", value: object.source.value };
+        }
+        break;
+      }
+      case "item": {
+        if (object.source?.value !== undefined && object.source?.value !== null) {
+          message.source = { $case: "item", value: object.source.value };
+        }
+        break;
+      }
+      case "vars": {
+        if (object.source?.value !== undefined && object.source?.value !== null) {
+          message.source = { $case: "vars", value: object.source.value };
         }
         break;
       }
@@ -1552,6 +1700,651 @@ export const StepCancelled: MessageFns<StepCancelled> = {
   },
 };
 
+function createBaseStepOpened(): StepOpened {
+  return { path: "", body: "", source: undefined, count: 0, keeps: false };
+}
+
+export const StepOpened: MessageFns<StepOpened> = {
+  encode(message: StepOpened, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.path !== "") {
+      writer.uint32(10).string(message.path);
+    }
+    if (message.body !== "") {
+      writer.uint32(18).string(message.body);
+    }
+    if (message.source !== undefined) {
+      ValueSource.encode(message.source, writer.uint32(26).fork()).join();
+    }
+    if (message.count !== 0) {
+      writer.uint32(32).uint32(message.count);
+    }
+    if (message.keeps !== false) {
+      writer.uint32(40).bool(message.keeps);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StepOpened {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStepOpened();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.body = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.source = ValueSource.decode(reader, reader.uint32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.count = reader.uint32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.keeps = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<StepOpened>, I>>(base?: I): StepOpened {
+    return StepOpened.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<StepOpened>, I>>(object: I): StepOpened {
+    const message = createBaseStepOpened();
+    message.path = object.path ?? "";
+    message.body = object.body ?? "";
+    message.source = (object.source !== undefined && object.source !== null)
+      ? ValueSource.fromPartial(object.source)
+      : undefined;
+    message.count = object.count ?? 0;
+    message.keeps = object.keeps ?? false;
+    return message;
+  },
+};
+
+function createBaseStepContinuing(): StepContinuing {
+  return { path: "", atUs: 0n };
+}
+
+export const StepContinuing: MessageFns<StepContinuing> = {
+  encode(message: StepContinuing, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.path !== "") {
+      writer.uint32(10).string(message.path);
+    }
+    if (message.atUs !== 0n) {
+      if (BigInt.asUintN(64, message.atUs) !== message.atUs) {
+        throw new globalThis.Error("value provided for field message.atUs of type uint64 too large");
+      }
+      writer.uint32(16).uint64(message.atUs);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StepContinuing {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStepContinuing();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.atUs = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<StepContinuing>, I>>(base?: I): StepContinuing {
+    return StepContinuing.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<StepContinuing>, I>>(object: I): StepContinuing {
+    const message = createBaseStepContinuing();
+    message.path = object.path ?? "";
+    message.atUs = (object.atUs !== undefined && object.atUs !== null) ? BigInt(object.atUs) : 0n;
+    return message;
+  },
+};
+
+function createBaseStepClosing(): StepClosing {
+  return { path: "", error: undefined };
+}
+
+export const StepClosing: MessageFns<StepClosing> = {
+  encode(message: StepClosing, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.path !== "") {
+      writer.uint32(10).string(message.path);
+    }
+    if (message.error !== undefined) {
+      StoredError.encode(message.error, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StepClosing {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStepClosing();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.error = StoredError.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<StepClosing>, I>>(base?: I): StepClosing {
+    return StepClosing.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<StepClosing>, I>>(object: I): StepClosing {
+    const message = createBaseStepClosing();
+    message.path = object.path ?? "";
+    message.error = (object.error !== undefined && object.error !== null)
+      ? StoredError.fromPartial(object.error)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseStepCollected(): StepCollected {
+  return { path: "", of: "", failed: "" };
+}
+
+export const StepCollected: MessageFns<StepCollected> = {
+  encode(message: StepCollected, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.path !== "") {
+      writer.uint32(10).string(message.path);
+    }
+    if (message.of !== "") {
+      writer.uint32(18).string(message.of);
+    }
+    if (message.failed !== "") {
+      writer.uint32(26).string(message.failed);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StepCollected {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStepCollected();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.of = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.failed = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<StepCollected>, I>>(base?: I): StepCollected {
+    return StepCollected.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<StepCollected>, I>>(object: I): StepCollected {
+    const message = createBaseStepCollected();
+    message.path = object.path ?? "";
+    message.of = object.of ?? "";
+    message.failed = object.failed ?? "";
+    return message;
+  },
+};
+
+function createBaseBodyCompleted(): BodyCompleted {
+  return { path: "", index: 0, output: undefined, outputOf: "" };
+}
+
+export const BodyCompleted: MessageFns<BodyCompleted> = {
+  encode(message: BodyCompleted, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.path !== "") {
+      writer.uint32(10).string(message.path);
+    }
+    if (message.index !== 0) {
+      writer.uint32(16).uint32(message.index);
+    }
+    if (message.output !== undefined) {
+      ValueSource.encode(message.output, writer.uint32(26).fork()).join();
+    }
+    if (message.outputOf !== "") {
+      writer.uint32(34).string(message.outputOf);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BodyCompleted {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBodyCompleted();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.index = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.output = ValueSource.decode(reader, reader.uint32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.outputOf = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<BodyCompleted>, I>>(base?: I): BodyCompleted {
+    return BodyCompleted.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<BodyCompleted>, I>>(object: I): BodyCompleted {
+    const message = createBaseBodyCompleted();
+    message.path = object.path ?? "";
+    message.index = object.index ?? 0;
+    message.output = (object.output !== undefined && object.output !== null)
+      ? ValueSource.fromPartial(object.output)
+      : undefined;
+    message.outputOf = object.outputOf ?? "";
+    return message;
+  },
+};
+
+function createBaseBodyFailed(): BodyFailed {
+  return { path: "", index: 0, error: undefined };
+}
+
+export const BodyFailed: MessageFns<BodyFailed> = {
+  encode(message: BodyFailed, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.path !== "") {
+      writer.uint32(10).string(message.path);
+    }
+    if (message.index !== 0) {
+      writer.uint32(16).uint32(message.index);
+    }
+    if (message.error !== undefined) {
+      StoredError.encode(message.error, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BodyFailed {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBodyFailed();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.index = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.error = StoredError.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<BodyFailed>, I>>(base?: I): BodyFailed {
+    return BodyFailed.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<BodyFailed>, I>>(object: I): BodyFailed {
+    const message = createBaseBodyFailed();
+    message.path = object.path ?? "";
+    message.index = object.index ?? 0;
+    message.error = (object.error !== undefined && object.error !== null)
+      ? StoredError.fromPartial(object.error)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseBodyCancelled(): BodyCancelled {
+  return { path: "", index: 0 };
+}
+
+export const BodyCancelled: MessageFns<BodyCancelled> = {
+  encode(message: BodyCancelled, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.path !== "") {
+      writer.uint32(10).string(message.path);
+    }
+    if (message.index !== 0) {
+      writer.uint32(16).uint32(message.index);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BodyCancelled {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBodyCancelled();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.index = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<BodyCancelled>, I>>(base?: I): BodyCancelled {
+    return BodyCancelled.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<BodyCancelled>, I>>(object: I): BodyCancelled {
+    const message = createBaseBodyCancelled();
+    message.path = object.path ?? "";
+    message.index = object.index ?? 0;
+    return message;
+  },
+};
+
+function createBaseBodyFailing(): BodyFailing {
+  return { path: "", index: 0, error: undefined };
+}
+
+export const BodyFailing: MessageFns<BodyFailing> = {
+  encode(message: BodyFailing, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.path !== "") {
+      writer.uint32(10).string(message.path);
+    }
+    if (message.index !== 0) {
+      writer.uint32(16).uint32(message.index);
+    }
+    if (message.error !== undefined) {
+      StoredError.encode(message.error, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BodyFailing {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBodyFailing();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.index = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.error = StoredError.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<BodyFailing>, I>>(base?: I): BodyFailing {
+    return BodyFailing.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<BodyFailing>, I>>(object: I): BodyFailing {
+    const message = createBaseBodyFailing();
+    message.path = object.path ?? "";
+    message.index = object.index ?? 0;
+    message.error = (object.error !== undefined && object.error !== null)
+      ? StoredError.fromPartial(object.error)
+      : undefined;
+    return message;
+  },
+};
+
 function createBaseCancelRequested(): CancelRequested {
   return { reason: "", requestedBy: "" };
 }
@@ -2229,6 +3022,30 @@ export const Entry: MessageFns<Entry> = {
       case "runCompensating":
         RunCompensating.encode(message.entry.value, writer.uint32(482).fork()).join();
         break;
+      case "stepOpened":
+        StepOpened.encode(message.entry.value, writer.uint32(402).fork()).join();
+        break;
+      case "stepContinuing":
+        StepContinuing.encode(message.entry.value, writer.uint32(410).fork()).join();
+        break;
+      case "stepClosing":
+        StepClosing.encode(message.entry.value, writer.uint32(418).fork()).join();
+        break;
+      case "stepCollected":
+        StepCollected.encode(message.entry.value, writer.uint32(426).fork()).join();
+        break;
+      case "bodyCompleted":
+        BodyCompleted.encode(message.entry.value, writer.uint32(434).fork()).join();
+        break;
+      case "bodyFailed":
+        BodyFailed.encode(message.entry.value, writer.uint32(442).fork()).join();
+        break;
+      case "bodyCancelled":
+        BodyCancelled.encode(message.entry.value, writer.uint32(450).fork()).join();
+        break;
+      case "bodyFailing":
+        BodyFailing.encode(message.entry.value, writer.uint32(458).fork()).join();
+        break;
     }
     return writer;
   },
@@ -2398,6 +3215,70 @@ export const Entry: MessageFns<Entry> = {
             message.entry = { $case: "runCompensating", value: RunCompensating.decode(reader, reader.uint32()) };
             continue;
           }
+          case 50: {
+            if (tag !== 402) {
+              break;
+            }
+
+            message.entry = { $case: "stepOpened", value: StepOpened.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 51: {
+            if (tag !== 410) {
+              break;
+            }
+
+            message.entry = { $case: "stepContinuing", value: StepContinuing.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 52: {
+            if (tag !== 418) {
+              break;
+            }
+
+            message.entry = { $case: "stepClosing", value: StepClosing.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 53: {
+            if (tag !== 426) {
+              break;
+            }
+
+            message.entry = { $case: "stepCollected", value: StepCollected.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 54: {
+            if (tag !== 434) {
+              break;
+            }
+
+            message.entry = { $case: "bodyCompleted", value: BodyCompleted.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 55: {
+            if (tag !== 442) {
+              break;
+            }
+
+            message.entry = { $case: "bodyFailed", value: BodyFailed.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 56: {
+            if (tag !== 450) {
+              break;
+            }
+
+            message.entry = { $case: "bodyCancelled", value: BodyCancelled.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 57: {
+            if (tag !== 458) {
+              break;
+            }
+
+            message.entry = { $case: "bodyFailing", value: BodyFailing.decode(reader, reader.uint32()) };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2530,6 +3411,54 @@ export const Entry: MessageFns<Entry> = {
         }
         break;
       }
+      case "stepOpened": {
+        if (object.entry?.value !== undefined && object.entry?.value !== null) {
+          message.entry = { $case: "stepOpened", value: StepOpened.fromPartial(object.entry.value) };
+        }
+        break;
+      }
+      case "stepContinuing": {
+        if (object.entry?.value !== undefined && object.entry?.value !== null) {
+          message.entry = { $case: "stepContinuing", value: StepContinuing.fromPartial(object.entry.value) };
+        }
+        break;
+      }
+      case "stepClosing": {
+        if (object.entry?.value !== undefined && object.entry?.value !== null) {
+          message.entry = { $case: "stepClosing", value: StepClosing.fromPartial(object.entry.value) };
+        }
+        break;
+      }
+      case "stepCollected": {
+        if (object.entry?.value !== undefined && object.entry?.value !== null) {
+          message.entry = { $case: "stepCollected", value: StepCollected.fromPartial(object.entry.value) };
+        }
+        break;
+      }
+      case "bodyCompleted": {
+        if (object.entry?.value !== undefined && object.entry?.value !== null) {
+          message.entry = { $case: "bodyCompleted", value: BodyCompleted.fromPartial(object.entry.value) };
+        }
+        break;
+      }
+      case "bodyFailed": {
+        if (object.entry?.value !== undefined && object.entry?.value !== null) {
+          message.entry = { $case: "bodyFailed", value: BodyFailed.fromPartial(object.entry.value) };
+        }
+        break;
+      }
+      case "bodyCancelled": {
+        if (object.entry?.value !== undefined && object.entry?.value !== null) {
+          message.entry = { $case: "bodyCancelled", value: BodyCancelled.fromPartial(object.entry.value) };
+        }
+        break;
+      }
+      case "bodyFailing": {
+        if (object.entry?.value !== undefined && object.entry?.value !== null) {
+          message.entry = { $case: "bodyFailing", value: BodyFailing.fromPartial(object.entry.value) };
+        }
+        break;
+      }
     }
     return message;
   },
@@ -2637,6 +3566,7 @@ function createBaseSnapshot(): Snapshot {
     traceparent: "",
     compensating: [],
     hasPayloads: false,
+    failing: [],
   };
 }
 
@@ -2719,6 +3649,9 @@ export const Snapshot: MessageFns<Snapshot> = {
     }
     if (message.hasPayloads !== false) {
       writer.uint32(560).bool(message.hasPayloads);
+    }
+    for (const v of message.failing) {
+      FailingScope.encode(v!, writer.uint32(402).fork()).join();
     }
     return writer;
   },
@@ -2907,6 +3840,14 @@ export const Snapshot: MessageFns<Snapshot> = {
             message.hasPayloads = reader.bool();
             continue;
           }
+          case 50: {
+            if (tag !== 402) {
+              break;
+            }
+
+            message.failing.push(FailingScope.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2973,6 +3914,7 @@ export const Snapshot: MessageFns<Snapshot> = {
     message.traceparent = object.traceparent ?? "";
     message.compensating = object.compensating?.map((e) => e) || [];
     message.hasPayloads = object.hasPayloads ?? false;
+    message.failing = object.failing?.map((e) => FailingScope.fromPartial(e)) || [];
     return message;
   },
 };
@@ -3058,6 +4000,7 @@ function createBaseSnapshotStep(): SnapshotStep {
     sinceUs: 0n,
     firstAtUs: 0n,
     progress: undefined,
+    body: undefined,
   };
 }
 
@@ -3107,6 +4050,9 @@ export const SnapshotStep: MessageFns<SnapshotStep> = {
     }
     if (message.progress !== undefined) {
       StoredValue.encode(message.progress, writer.uint32(98).fork()).join();
+    }
+    if (message.body !== undefined) {
+      SnapshotBody.encode(message.body, writer.uint32(402).fork()).join();
     }
     return writer;
   },
@@ -3220,6 +4166,14 @@ export const SnapshotStep: MessageFns<SnapshotStep> = {
             message.progress = StoredValue.decode(reader, reader.uint32());
             continue;
           }
+          case 50: {
+            if (tag !== 402) {
+              break;
+            }
+
+            message.body = SnapshotBody.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3256,6 +4210,375 @@ export const SnapshotStep: MessageFns<SnapshotStep> = {
     message.firstAtUs = (object.firstAtUs !== undefined && object.firstAtUs !== null) ? BigInt(object.firstAtUs) : 0n;
     message.progress = (object.progress !== undefined && object.progress !== null)
       ? StoredValue.fromPartial(object.progress)
+      : undefined;
+    message.body = (object.body !== undefined && object.body !== null)
+      ? SnapshotBody.fromPartial(object.body)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseSnapshotBody(): SnapshotBody {
+  return {
+    kind: "",
+    source: undefined,
+    count: 0,
+    begun: 0,
+    completed: 0,
+    failed: 0,
+    stopped: 0,
+    keeps: false,
+    keptBytes: 0n,
+    outcomes: Buffer.alloc(0),
+    outputs: [],
+    errors: [],
+    failures: [],
+  };
+}
+
+export const SnapshotBody: MessageFns<SnapshotBody> = {
+  encode(message: SnapshotBody, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.kind !== "") {
+      writer.uint32(10).string(message.kind);
+    }
+    if (message.source !== undefined) {
+      ValueSource.encode(message.source, writer.uint32(18).fork()).join();
+    }
+    if (message.count !== 0) {
+      writer.uint32(24).uint32(message.count);
+    }
+    if (message.begun !== 0) {
+      writer.uint32(32).uint32(message.begun);
+    }
+    if (message.completed !== 0) {
+      writer.uint32(40).uint32(message.completed);
+    }
+    if (message.failed !== 0) {
+      writer.uint32(48).uint32(message.failed);
+    }
+    if (message.stopped !== 0) {
+      writer.uint32(56).uint32(message.stopped);
+    }
+    if (message.keeps !== false) {
+      writer.uint32(64).bool(message.keeps);
+    }
+    if (message.keptBytes !== 0n) {
+      if (BigInt.asUintN(64, message.keptBytes) !== message.keptBytes) {
+        throw new globalThis.Error("value provided for field message.keptBytes of type uint64 too large");
+      }
+      writer.uint32(72).uint64(message.keptBytes);
+    }
+    if (message.outcomes.length !== 0) {
+      writer.uint32(82).bytes(message.outcomes);
+    }
+    for (const v of message.outputs) {
+      StoredValue.encode(v!, writer.uint32(90).fork()).join();
+    }
+    for (const v of message.errors) {
+      ItemError.encode(v!, writer.uint32(98).fork()).join();
+    }
+    for (const v of message.failures) {
+      ItemError.encode(v!, writer.uint32(106).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SnapshotBody {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSnapshotBody();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.kind = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.source = ValueSource.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.count = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.begun = reader.uint32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.completed = reader.uint32();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.failed = reader.uint32();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.stopped = reader.uint32();
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.keeps = reader.bool();
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.keptBytes = reader.uint64() as bigint;
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.outcomes = Buffer.from(reader.bytes());
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.outputs.push(StoredValue.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.errors.push(ItemError.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.failures.push(ItemError.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<SnapshotBody>, I>>(base?: I): SnapshotBody {
+    return SnapshotBody.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<SnapshotBody>, I>>(object: I): SnapshotBody {
+    const message = createBaseSnapshotBody();
+    message.kind = object.kind ?? "";
+    message.source = (object.source !== undefined && object.source !== null)
+      ? ValueSource.fromPartial(object.source)
+      : undefined;
+    message.count = object.count ?? 0;
+    message.begun = object.begun ?? 0;
+    message.completed = object.completed ?? 0;
+    message.failed = object.failed ?? 0;
+    message.stopped = object.stopped ?? 0;
+    message.keeps = object.keeps ?? false;
+    message.keptBytes = (object.keptBytes !== undefined && object.keptBytes !== null) ? BigInt(object.keptBytes) : 0n;
+    message.outcomes = object.outcomes ?? Buffer.alloc(0);
+    message.outputs = object.outputs?.map((e) => StoredValue.fromPartial(e)) || [];
+    message.errors = object.errors?.map((e) => ItemError.fromPartial(e)) || [];
+    message.failures = object.failures?.map((e) => ItemError.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseItemError(): ItemError {
+  return { index: 0, code: "", message: "" };
+}
+
+export const ItemError: MessageFns<ItemError> = {
+  encode(message: ItemError, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.index !== 0) {
+      writer.uint32(8).uint32(message.index);
+    }
+    if (message.code !== "") {
+      writer.uint32(18).string(message.code);
+    }
+    if (message.message !== "") {
+      writer.uint32(26).string(message.message);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ItemError {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseItemError();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.index = reader.uint32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.code = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.message = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ItemError>, I>>(base?: I): ItemError {
+    return ItemError.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ItemError>, I>>(object: I): ItemError {
+    const message = createBaseItemError();
+    message.index = object.index ?? 0;
+    message.code = object.code ?? "";
+    message.message = object.message ?? "";
+    return message;
+  },
+};
+
+function createBaseFailingScope(): FailingScope {
+  return { name: "", error: undefined };
+}
+
+export const FailingScope: MessageFns<FailingScope> = {
+  encode(message: FailingScope, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.error !== undefined) {
+      StoredError.encode(message.error, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FailingScope {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFailingScope();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.error = StoredError.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<FailingScope>, I>>(base?: I): FailingScope {
+    return FailingScope.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<FailingScope>, I>>(object: I): FailingScope {
+    const message = createBaseFailingScope();
+    message.name = object.name ?? "";
+    message.error = (object.error !== undefined && object.error !== null)
+      ? StoredError.fromPartial(object.error)
       : undefined;
     return message;
   },

@@ -1,0 +1,62 @@
+/** Finds the value that a source names. */
+import { impossible } from '../../kernel/index.js';
+import { itemAt } from './list.js';
+import { indexOfScope, ownerOfScope, scopeOfPath } from './path.js';
+import type { StepState } from './state.js';
+import type { Value, ValueSource } from './value.js';
+
+/** Where values stand: a run, or one in the making. */
+export interface Values {
+  readonly input: Value;
+  readonly steps: { get(path: string): StepState | undefined };
+}
+
+/** A body around a step, and which of its items or iterations. */
+export interface Around {
+  /** The scatter or loop. */
+  readonly owner: StepState;
+  readonly index: number;
+}
+
+/** The innermost body of a kind around a scope; undefined when there is none. */
+export function bodyAround({ steps }: Values, scope: string, kind?: 'scatter' | 'loop'): Around | undefined {
+  for (let at = scope; at !== ''; at = scopeOfPath(ownerOfScope(at))) {
+    const owner = steps.get(ownerOfScope(at));
+    if (owner?.body && (kind === undefined || owner.body.kind === kind)) return { owner, index: indexOfScope(at) };
+  }
+  return undefined;
+}
+
+/** The item of the innermost scatter around a scope. */
+export function itemOf(values: Values, scope: string): Value | undefined {
+  const around = bodyAround(values, scope, 'scatter');
+  if (!around?.owner.body) return undefined;
+  return itemAt(valueOf(values, around.owner.body.source, around.owner.path), around.index);
+}
+
+/** What the innermost loop around a scope carries. */
+export function varsOf(values: Values, scope: string): Value | undefined {
+  const around = bodyAround(values, scope, 'loop');
+  return around?.owner.body ? valueOf(values, around.owner.body.source, around.owner.path) : undefined;
+}
+
+/**
+ * The value a source names.
+ *
+ * @param path of the step that receives it: says whose item is meant
+ * @throws DuctorError internal when there is no such value: sources are recorded after the values they name
+ */
+export function valueOf(values: Values, source: ValueSource, path: string): Value {
+  switch (source.kind) {
+    case 'value':
+      return source.value;
+    case 'runInput':
+      return values.input;
+    case 'item':
+      return itemOf(values, scopeOfPath(path)) ?? impossible('value-item', `step ${path} has no item`);
+    case 'vars':
+      return varsOf(values, scopeOfPath(path)) ?? impossible('value-vars', `step ${path} has no vars`);
+    case 'stepOutput':
+      return values.steps.get(source.path)?.output ?? impossible('value-source', `step ${source.path} has no output`);
+  }
+}
