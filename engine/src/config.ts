@@ -62,7 +62,8 @@ const SETTINGS = z.object({
     'true accepts fsync, synchronous_commit or full_page_writes off: a crash may then lose acknowledged work.',
   ),
   DUCTOR_EGRESS_ALLOW: networks.describe(
-    'Networks ("127.0.0.1, 10.1.0.0/16") the engine may call for users though not public, also without TLS.',
+    'Networks ("127.0.0.1, 10.1.0.0/16") that the engine may call for users though not public, also without TLS. ' +
+      '`ductor dev` allows this machine.',
   ),
   DUCTOR_LEASE_MS: z.coerce
     .number()

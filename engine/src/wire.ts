@@ -3,10 +3,11 @@
  *
  *   starting (database checked and migrated, door open but refusing) -> serving -> stopping -> stopped
  */
-import { createDoors } from './api/index.js';
-import { Bridge, taskTokens } from './bridge/index.js';
+import { createDoors, type Doors } from './api/index.js';
+import { Bridge, createEndpoints, type Endpoints, type EndpointsOptions, taskTokens } from './bridge/index.js';
 import { type PostgresBusOptions, postgresBus, withoutVainHints } from './bus/index.js';
 import type { Settings } from './config.js';
+import { egressGuard, systemResolver } from './egress/index.js';
 import { createCelCompiler } from './expressions/index.js';
 import {
   type Clock,
@@ -55,6 +56,8 @@ export interface RunningEngine {
 }
 
 const MAINTENANCE_MS = 3_600_000;
+/** How long calls to endpoints may still take when the node stops. */
+const ENDPOINT_DRAIN_MS = 5_000;
 
 /**
  * Starts a node. Resolves when it owns its shards and answers.
@@ -105,20 +108,21 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
     cluster: observedCluster(cluster, clock),
     ...{ options: { leaseMs: settings.DUCTOR_LEASE_MS }, hooks },
   });
+  const nodes = (): number => coordinator.liveAddresses().length;
+  const endpoints = endpointsOf(options, { db, bridge, clock, newId, secret, register, nodes }, log);
   const doors = createDoors({
     ...{ tenancy, catalog: registry, plans: registry.planSource, coordinator, bridge, bus, clock, random, log },
-    ...{ reader: postgresRunReader(db, isSnapshotReadable), tracing },
+    ...{ reader: postgresRunReader(db, isSnapshotReadable), tracing, endpoints },
     metrics: metrics.registry,
     metricsAccess: settings.DUCTOR_METRICS,
     callsPerKey: settings.DUCTOR_CALLS_PER_KEY,
   });
-  // Another engine that names this address is dead once the address could be bound (docs/decisions/0007).
-  const port = await doors.bind(settings.DUCTOR_HOST, settings.DUCTOR_PORT);
-  advertised.address = settings.DUCTOR_ADVERTISE_ADDRESS ?? `${reachableHost(settings.DUCTOR_HOST)}:${port}`;
+  advertised.address = await listen(doors, settings);
   await maintainRuns(db);
   const maintenance = everyHour(clock, () => maintainRuns(db).then(() => undefined, onError));
   bridge.attach(coordinator);
   await coordinator.run();
+  await endpoints.start();
   return {
     address: advertised.address,
     tenancy,
@@ -127,7 +131,9 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
       maintenance.cancel();
       doors.drain();
       bridge.drain();
+      await endpoints.drain(ENDPOINT_DRAIN_MS);
       await coordinator.stop();
+      endpoints.close();
       bridge.close();
       await doors.close();
       await tenancy.trail.flush();
@@ -139,6 +145,18 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
 
 function busOptions({ db, clock }: Node, log: Log): PostgresBusOptions {
   return { connect: () => db.connect({ name: 'bus' }), clock, log: (line, err) => log.info({ err }, line) };
+}
+
+function endpointsOf({ settings }: EngineOptions, parts: Omit<EndpointsOptions, 'guard' | 'log'>, log: Log): Endpoints {
+  const guard = egressGuard(settings.DUCTOR_EGRESS_ALLOW, systemResolver());
+  return createEndpoints({ ...parts, guard, log: (line, err) => log.warn({ err }, line) });
+}
+
+/** Binds the doors; returns the address to name to others. */
+async function listen(doors: Doors, settings: Settings): Promise<string> {
+  // Another engine that names this address is dead once the address could be bound (docs/decisions/0007).
+  const port = await doors.bind(settings.DUCTOR_HOST, settings.DUCTOR_PORT);
+  return settings.DUCTOR_ADVERTISE_ADDRESS ?? `${reachableHost(settings.DUCTOR_HOST)}:${port}`;
 }
 
 /** The host to name to others: the loopback where the engine listens on every address. */

@@ -7,6 +7,10 @@ export {
   type TriggerOptions,
   type WaitOptions,
 } from './client/client.js';
+export type { CallbackAppOptions } from './callback/callback-app.js';
+export { type CallbackHandler, type ExpressCallbackOptions, expressCallback } from './callback/express-callback.js';
+export { type EndpointOptions, type RegisteredEndpoint, registerEndpoint } from './callback/register-endpoint.js';
+export { type CallbackServer, type ServeCallbacksOptions, serveCallbacks } from './callback/serve-callbacks.js';
 export type { RunControls } from './client/run-controls.js';
 export type { FailureView, RunExplanationView, RunStateName, RunView, StepView } from './client/run-view.js';
 export type { ConnectionOptions } from './connection/connection.js';

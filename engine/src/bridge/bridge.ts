@@ -12,7 +12,7 @@
  */
 import { DuctorError, impossible, type Clock } from '../kernel/index.js';
 import type { Principal } from '../tenancy/index.js';
-import type { WorkerHello } from '../gen/ductor/v1/bridge.js';
+import { BridgeServiceService, type WorkerHello } from '../gen/ductor/v1/bridge.js';
 import { HEARTBEAT_INTERVAL_MS, MAX_SESSIONS, MAX_SESSIONS_PER_TENANT, TASKS_PER_TURN } from './limits.js';
 import type { AbortOrder, AttemptRef, BridgeCoordinator, Invoker, RegisterDefinition, Task } from './ports.js';
 import type { TaskKind } from './queue/capability.js';
@@ -90,8 +90,12 @@ export class Bridge implements Invoker {
     this.#coordinator = coordinator;
   }
 
-  /** A worker opened a stream. Throws node_starting, limit_exceeded. */
-  open(principal: Principal, stream: WorkStream): OpenedStream {
+  /**
+   * A worker opened a stream. Throws node_starting, limit_exceeded.
+   *
+   * @param registered what it can do, where that is known before its hello. Default: what the hello registers
+   */
+  open(principal: Principal, stream: WorkStream, registered: Registrations | null = null): OpenedStream {
     if (this.#coordinator === null || this.#isDraining) {
       throw new DuctorError('node_starting', 'this node takes no workers now');
     }
@@ -100,7 +104,7 @@ export class Bridge implements Invoker {
       const message = `this node has ${ofTenant} streams of the tenant's workers, ${this.#sessions.size} in all`;
       throw new DuctorError('limit_exceeded', message, { retryAfterMs: 5_000 });
     }
-    const session = new Session(this.#host, principal, stream);
+    const session = new Session(this.#host, principal, stream, registered);
     this.#sessions.add(session);
     this.#sessionsOfTenant.set(principal.tenantId, ofTenant + 1);
     return session;
@@ -189,7 +193,8 @@ export class Bridge implements Invoker {
     return {
       clock,
       isGenuine: (ref, token) => this.#crew.gave(ref, token) || tokens.isGenuine(ref, token),
-      register: ({ principal }, hello) => registerAll(register, principal, hello.workflows),
+      register: ({ principal }, { workflows }) =>
+        registerAll(register, principal, BridgeServiceService.work.path, workflows),
       joined: (session, hello, registrations) => this.#joined(session, hello, registrations),
       settle: (ref, outcome, settled) =>
         this.#knownCoordinator().settle(ref, outcome, (ack) => {

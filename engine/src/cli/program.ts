@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { systemClock } from '../kernel/index.js';
 import type { CliContext } from './context.js';
 import { doctorCommand } from './doctor/command.js';
+import { endpointCommands } from './endpoint/commands.js';
 import { explain } from './explain.js';
 import { serverCommands } from './server-commands.js';
 import { processTerminal, type Terminal } from './output/terminal.js';
@@ -52,6 +53,7 @@ function program(context: CliContext): Command {
   serverCommands(root, context);
   workflowCommands(root, context);
   runCommands(root, context);
+  endpointCommands(root, context);
   tenancyCommands(root, context);
   doctorCommand(root, context);
   behave(root, context.terminal);

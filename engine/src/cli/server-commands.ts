@@ -1,6 +1,6 @@
 /** `ductor dev`, `start` and `migrate`: what runs an engine. Loaded when called, so that other commands stay quick. */
 import { type Command, InvalidArgumentError } from 'commander';
-import { readSettings } from '../config.js';
+import { readSettings, type Settings } from '../config.js';
 import { type CliContext, describedCommand } from './context.js';
 import { wholeNumber } from './options.js';
 
@@ -32,11 +32,18 @@ function devCommand(root: Command, { env, terminal }: CliContext): void {
           ...settings,
           DUCTOR_PORT: asked ?? settings.DUCTOR_PORT,
           DUCTOR_DATA_DIR: dataDir ?? settings.DUCTOR_DATA_DIR,
+          DUCTOR_EGRESS_ALLOW: developmentEgress(env, settings),
         },
         readyFile,
         terminal,
       });
     });
+}
+
+/** A development engine may call apps on its own machine where nobody has said what it may call. */
+function developmentEgress(env: CliContext['env'], settings: Settings): Settings['DUCTOR_EGRESS_ALLOW'] {
+  if ((env['DUCTOR_EGRESS_ALLOW'] ?? '') !== '') return settings.DUCTOR_EGRESS_ALLOW;
+  return readSettings({ DUCTOR_EGRESS_ALLOW: '127.0.0.0/8, ::1' }).DUCTOR_EGRESS_ALLOW;
 }
 
 /** Adds the commands. */

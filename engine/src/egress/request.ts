@@ -5,6 +5,7 @@
  * cannot grow large.
  */
 import { DuctorError, type Clock } from '../kernel/index.js';
+import { orAborted } from './or-aborted.js';
 import { egressAgents, exchange, without, type EgressAnswer } from './exchange.js';
 import type { EgressGuard } from './guard.js';
 
@@ -56,16 +57,6 @@ function redirected(request: EgressRequest, answer: EgressAnswer): EgressRequest
   if (keepsMethod) return next;
   const { body: _, ...bodiless } = next;
   return { ...bodiless, method: 'GET' };
-}
-
-/** The promise, or the abort if that comes first. */
-function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => reject(DuctorError.from(signal.reason));
-    if (signal.aborted) stop();
-    signal.addEventListener('abort', stop);
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
-  });
 }
 
 /** A client over this guard. */

@@ -40,6 +40,10 @@ export const PUBLIC = 'public';
 export const PERMISSIONS: Readonly<Record<string, Scope | typeof PUBLIC>> = {
   '/ductor.v1.AuditService/ListAuditEvents': 'audit:read',
   '/ductor.v1.BridgeService/Work': 'bridge:work',
+  '/ductor.v1.EndpointService/DeleteEndpoint': 'bridge:work',
+  '/ductor.v1.EndpointService/GetEndpoint': 'workflow:read',
+  '/ductor.v1.EndpointService/ListEndpoints': 'workflow:read',
+  '/ductor.v1.EndpointService/RegisterEndpoint': 'bridge:work',
   '/ductor.v1.RunService/AwaitRuns': 'run:read',
   '/ductor.v1.RunService/CancelRun': 'run:write',
   '/ductor.v1.RunService/ExplainRun': 'run:read',

@@ -16,9 +16,9 @@ import { tracerOf } from '../connection/open-telemetry.js';
 import { type System, type SystemTimer, machine } from '../connection/system.js';
 import { DuctorError } from '../errors.js';
 import { SDK_VERSION } from '../version.js';
-import type { StepBody } from '../workflow/step-context.js';
 import type { AnyWorkflow } from '../workflow/define-workflow.js';
 import type { Outcome } from './attempt-outcome.js';
+import { bodiesOf } from './bodies.js';
 import { CreditLedger } from './credits.js';
 import { definitionMessage } from './definition-message.js';
 import { Heartbeats } from './heartbeats.js';
@@ -344,23 +344,6 @@ class WorkerProcess implements Worker {
 function isFatal(error: Error): boolean {
   const code: unknown = 'code' in error ? error.code : undefined;
   return code === 16 || code === 7;
-}
-
-function bodiesOf(
-  workflows: readonly AnyWorkflow[],
-): ReadonlyMap<string, ReadonlyMap<string, StepBody<never, unknown>>> {
-  const bodies = new Map<string, ReadonlyMap<string, StepBody<never, unknown>>>();
-  for (const workflow of workflows) {
-    if (bodies.has(workflow.slug)) {
-      throw new DuctorError(
-        'invalid_argument',
-        `two workflows of this worker have the slug ${JSON.stringify(workflow.slug)}`,
-        { remedy: 'give each its own slug' },
-      );
-    }
-    bodies.set(workflow.slug, workflow.handlers);
-  }
-  return bodies;
 }
 
 function checkedCapacity(capacity: number): number {

@@ -50,6 +50,8 @@ export interface Contract {
 
 const OPTION = 'google.api.http';
 const OWN_PREFIX = 'ductor.';
+/** Services of the contract that apps host and the engine calls: no door serves them. */
+const HOSTED_BY_APPS = new Set(['ductor.v1.BridgeCallbackService']);
 
 const RULE = z.object({
   get: z.string().optional(),
@@ -104,7 +106,8 @@ export function readContract(descriptors: Uint8Array, prefix = OWN_PREFIX): Cont
   const registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, descriptors));
   const methods = new Map<string, ContractMethod>();
   for (const file of registry.files) {
-    for (const service of file.services.filter(({ typeName }) => typeName.startsWith(prefix))) {
+    const served = file.services.filter(({ typeName }) => typeName.startsWith(prefix) && !HOSTED_BY_APPS.has(typeName));
+    for (const service of served) {
       for (const desc of service.methods) {
         const path = `/${service.typeName}/${desc.name}`;
         methods.set(path, {

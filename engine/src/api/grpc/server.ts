@@ -13,6 +13,7 @@ import { HealthImplementation } from 'grpc-health-check';
 import { impossible, type Clock, type Random, type Timer } from '../../kernel/index.js';
 import { AuditServiceService } from '../../gen/ductor/v1/audit.js';
 import { BridgeServiceService } from '../../gen/ductor/v1/bridge.js';
+import { EndpointServiceService } from '../../gen/ductor/v1/endpoint.js';
 import { RunServiceService } from '../../gen/ductor/v1/run.js';
 import { TenancyServiceService } from '../../gen/ductor/v1/tenancy.js';
 import { WorkflowServiceService } from '../../gen/ductor/v1/workflow.js';
@@ -20,6 +21,7 @@ import type { Bridge } from '../../bridge/index.js';
 import type { Log, Tracing } from '../../telemetry/index.js';
 import { PUBLIC, permissionOf, type Tenancy } from '../../tenancy/index.js';
 import { work } from './bridge-service.js';
+import * as endpoints from './endpoints/endpoint-service.js';
 import { reporter, type Report } from './errors/report.js';
 import type { GuardOptions } from './guard.js';
 import type { GuardedMethod } from './guarded-method.js';
@@ -51,6 +53,7 @@ export interface GrpcServerOptions {
   readonly coordinator: Pick<Coordinator, 'start' | 'onChange' | 'ownedShards'> & controls.RunControls['coordinator'];
   readonly reader: RunReader;
   readonly bridge: Pick<Bridge, 'open' | 'workerOf' | 'workersFor'>;
+  readonly endpoints: endpoints.EndpointServiceParts['endpoints'];
   readonly bus: Bus;
   readonly clock: Clock;
   readonly random: Random;
@@ -91,6 +94,15 @@ const CLOSE_MS = 5_000;
 const CALLS_PER_KEY = 5_000;
 /** How often the node looks whether it owns shards. */
 const HEALTH_MS = 200;
+
+function endpointMethods(parts: endpoints.EndpointServiceParts, guard: GuardOptions): ServiceBuilder {
+  const E = EndpointServiceService;
+  return new ServiceBuilder(guard)
+    .unary(E.registerEndpoint, endpoints.registerEndpoint(parts))
+    .unary(E.listEndpoints, endpoints.listEndpoints(parts))
+    .unary(E.getEndpoint, endpoints.getEndpoint(parts))
+    .unary(E.deleteEndpoint, endpoints.deleteEndpoint(parts));
+}
 
 /** The services, and how to end the streams that must not last while the node drains. */
 interface Services {
@@ -152,6 +164,7 @@ function buildServices(options: GrpcServerOptions, feed: RunFeed, guard: GuardOp
       .unary(T.listApiKeys, tenants.listApiKeys(tenancy))
       .unary(T.revokeApiKey, tenants.revokeApiKey(tenancy)),
     new ServiceBuilder(guard).unary(AuditServiceService.listAuditEvents, listAuditEvents(tenancy)),
+    endpointMethods(options, guard),
     new ServiceBuilder(guard).bidi(BridgeServiceService.work, work(options.bridge)),
   ];
   return { builders, drain: () => streams.drain() };

@@ -1,7 +1,6 @@
 /** Registers what a worker brings: one outcome a workflow, and what it can do by those that were taken. */
 import { DuctorError, type Problem } from '../../kernel/index.js';
 import { deedOf, type Principal } from '../../tenancy/index.js';
-import { BridgeServiceService } from '../../gen/ductor/v1/bridge.js';
 import type { RegistrationOutcome, WorkflowRegistration } from '../../gen/ductor/v1/bridge.js';
 import type { RegisterDefinition } from '../ports.js';
 import type { WorkflowCapability } from '../queue/capability.js';
@@ -24,10 +23,11 @@ function problemsOf(error: DuctorError): readonly Problem[] | null {
 async function registerOne(
   register: RegisterDefinition,
   principal: Principal,
+  method: string,
   { definition }: WorkflowRegistration,
 ): Promise<RegistrationOutcome> {
   const familySlug = definition?.familySlug ?? '';
-  const deed = deedOf(principal, BridgeServiceService.work.path);
+  const deed = deedOf(principal, method);
   try {
     if (definition === undefined) throw new DuctorError('invalid_argument', 'the definition is missing');
     const { version, isNew } = await register(principal.tenantId, definitionFromWire(definition), deed);
@@ -44,16 +44,19 @@ async function registerOne(
  * database's connections from the runs. A definition that is refused does not stop the others.
  *
  * Throws what is not about a definition: database_unavailable.
+ *
+ * @param method what the app called, for the audit trail
  */
 export async function registerAll(
   register: RegisterDefinition,
   principal: Principal,
+  method: string,
   registrations: readonly WorkflowRegistration[],
 ): Promise<Registrations> {
   const outcomes: RegistrationOutcome[] = [];
   const workflows: WorkflowCapability[] = [];
   for (const registration of registrations) {
-    const outcome = await registerOne(register, principal, registration);
+    const outcome = await registerOne(register, principal, method, registration);
     outcomes.push(outcome);
     if (outcome.version === 0) continue;
     const pinnedVersion = registration.pin ? outcome.version : null;

@@ -102,6 +102,7 @@ export class Session implements WorkStreamEvents {
     readonly host: SessionHost,
     readonly principal: Principal,
     readonly stream: WorkStream,
+    readonly registered: Registrations | null = null,
   ) {
     this.#timer = host.clock.setTimer(HELLO_TIMEOUT_MS, () => {
       this.close(new DuctorError('worker_unresponsive', `no hello within ${HELLO_TIMEOUT_MS} ms`));
@@ -240,7 +241,8 @@ export class Session implements WorkStreamEvents {
     this.#early.push({ hello: undefined, ...rest });
     // Read on only when registered: what comes meanwhile stays in the stream.
     this.stream.pause();
-    this.host.register(this, hello).then(
+    const registering = this.registered === null ? this.host.register(this, hello) : Promise.resolve(this.registered);
+    registering.then(
       (registrations) => this.#open(hello, registrations),
       (error: unknown) => this.close(DuctorError.from(error)),
     );

@@ -1,6 +1,6 @@
 /** What a worker's hello must be. */
 import { DuctorError, isUuid, type Problem } from '../../kernel/index.js';
-import type { WorkerHello } from '../../gen/ductor/v1/bridge.js';
+import type { WorkerHello, WorkflowRegistration } from '../../gen/ductor/v1/bridge.js';
 import { MAX_HANDLERS, MAX_HOLDS, MAX_NAME_CHARS, MAX_QUEUES, MAX_SLOTS, MAX_WORKFLOWS } from '../limits.js';
 
 const MAX_WORKER_NAME_CHARS = 256;
@@ -12,12 +12,14 @@ function isName(text: string): boolean {
   return text.length <= MAX_NAME_CHARS && NAME.test(text);
 }
 
-function countProblem(path: string, count: number, min: number, max: number): Problem[] {
+/** What is wrong with a count, if anything. */
+export function countProblem(path: string, count: number, min: number, max: number): Problem[] {
   if (count >= min && count <= max) return [];
   return [{ path, value: String(count), problem: `must be ${min} to ${max}`, remedy: 'stay within the bounds' }];
 }
 
-function nameProblems(path: string, names: readonly string[]): Problem[] {
+/** The first of the names that is none, if any. */
+export function nameProblems(path: string, names: readonly string[]): Problem[] {
   const wrong = names.findIndex((name) => !isName(name));
   if (wrong < 0) return [];
   const value = (names[wrong] ?? '').slice(0, 200);
@@ -25,22 +27,9 @@ function nameProblems(path: string, names: readonly string[]): Problem[] {
   return [{ path: `${path}[${wrong}]`, value, problem, remedy: 'give it another name' }];
 }
 
-/** Everything that is wrong with it. */
-function problemsOf(hello: WorkerHello): readonly Problem[] {
-  const { workerId, name, sdkVersion, slots, queues, workflows, inventory } = hello;
-  const problems = [
-    ...countProblem('slots', slots, 1, MAX_SLOTS),
-    ...countProblem('queues', queues.length, 0, MAX_QUEUES),
-    ...countProblem('workflows', workflows.length, 0, MAX_WORKFLOWS),
-    ...countProblem('inventory.holds', inventory?.holds.length ?? 0, 0, MAX_HOLDS),
-    ...countProblem('name', name.length, 0, MAX_WORKER_NAME_CHARS),
-    ...countProblem('sdk_version', sdkVersion.length, 0, MAX_NAME_CHARS),
-    ...nameProblems('queues', queues),
-  ];
-  if (!isUuid(workerId)) {
-    const problem = 'is not a UUID in lower case';
-    problems.push({ path: 'worker_id', value: workerId.slice(0, 200), problem, remedy: 'draw one at the start' });
-  }
+/** Everything that is wrong with the workflows that an app brings. */
+export function workflowProblems(workflows: readonly WorkflowRegistration[]): readonly Problem[] {
+  const problems = countProblem('workflows', workflows.length, 0, MAX_WORKFLOWS);
   for (const [index, { definition, handlers }] of workflows.slice(0, MAX_WORKFLOWS).entries()) {
     const path = `workflows[${index}]`;
     problems.push(...countProblem(`${path}.handlers`, handlers.length, 0, MAX_HANDLERS));
@@ -50,6 +39,24 @@ function problemsOf(hello: WorkerHello): readonly Problem[] {
     }
   }
   return problems;
+}
+
+/** Everything that is wrong with it. */
+function problemsOf(hello: WorkerHello): readonly Problem[] {
+  const { workerId, name, sdkVersion, slots, queues, workflows, inventory } = hello;
+  const problems = [
+    ...countProblem('slots', slots, 1, MAX_SLOTS),
+    ...countProblem('queues', queues.length, 0, MAX_QUEUES),
+    ...countProblem('inventory.holds', inventory?.holds.length ?? 0, 0, MAX_HOLDS),
+    ...countProblem('name', name.length, 0, MAX_WORKER_NAME_CHARS),
+    ...countProblem('sdk_version', sdkVersion.length, 0, MAX_NAME_CHARS),
+    ...nameProblems('queues', queues),
+  ];
+  if (!isUuid(workerId)) {
+    const problem = 'is not a UUID in lower case';
+    problems.push({ path: 'worker_id', value: workerId.slice(0, 200), problem, remedy: 'draw one at the start' });
+  }
+  return [...problems, ...workflowProblems(workflows)];
 }
 
 /** Throws invalid_argument with everything that is wrong. */

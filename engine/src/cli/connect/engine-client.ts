@@ -7,6 +7,7 @@ import {
   Metadata,
   type ServiceError,
 } from '@grpc/grpc-js';
+import { EndpointServiceClient } from '../../gen/ductor/v1/endpoint.js';
 import { RunServiceClient } from '../../gen/ductor/v1/run.js';
 import { TenancyServiceClient } from '../../gen/ductor/v1/tenancy.js';
 import { WorkflowServiceClient } from '../../gen/ductor/v1/workflow.js';
@@ -26,6 +27,7 @@ const CHANNEL_OPTIONS = { 'grpc.max_receive_message_length': 16 * 1024 * 1024 };
 
 /** An engine that is called. Close it, or the process stays. */
 export class EngineClient {
+  readonly endpoints: EndpointServiceClient;
   readonly runs: RunServiceClient;
   readonly tenancy: TenancyServiceClient;
   readonly workflows: WorkflowServiceClient;
@@ -36,6 +38,7 @@ export class EngineClient {
     readonly clock: Clock,
   ) {
     const security: ChannelCredentials = endpoint.isSecure ? credentials.createSsl() : credentials.createInsecure();
+    this.endpoints = new EndpointServiceClient(endpoint.address, security, CHANNEL_OPTIONS);
     this.runs = new RunServiceClient(endpoint.address, security, CHANNEL_OPTIONS);
     this.tenancy = new TenancyServiceClient(endpoint.address, security, CHANNEL_OPTIONS);
     this.workflows = new WorkflowServiceClient(endpoint.address, security, CHANNEL_OPTIONS);
@@ -73,6 +76,7 @@ export class EngineClient {
   }
 
   close(): void {
+    this.endpoints.close();
     this.runs.close();
     this.tenancy.close();
     this.workflows.close();

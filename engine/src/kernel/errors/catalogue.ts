@@ -50,6 +50,20 @@ export const ERROR_CATALOGUE = {
     meaning: 'A condition of an assert step does not hold for the values it met.',
     remedy: 'Mend the values, or the condition.',
   },
+  callback_invalid: {
+    grpc: 'UNAVAILABLE',
+    http: 503,
+    retryable: true,
+    meaning: 'What a callback endpoint answered is no result of the attempt it was called for.',
+    remedy: 'Let the SDK answer: expressCallback or serveCallbacks; look for what answers in its place.',
+  },
+  callback_refused: {
+    grpc: 'UNAVAILABLE',
+    http: 503,
+    retryable: true,
+    meaning: 'A callback endpoint answered that it does not do what it was called for.',
+    remedy: 'Read its answer in the message: often its signing key, its audience or its clock is wrong.',
+  },
   database_role_unsuitable: {
     grpc: 'FAILED_PRECONDITION',
     http: 412,

@@ -5,10 +5,10 @@
 import { PERMISSIONS } from '../permissions.js';
 
 /** Kinds of objects. */
-export type ObjectKind = 'api_key' | 'run' | 'tenant' | 'workflow';
+export type ObjectKind = 'api_key' | 'endpoint' | 'run' | 'tenant' | 'workflow';
 
 /** Every kind. */
-export const OBJECT_KINDS: readonly ObjectKind[] = ['api_key', 'run', 'tenant', 'workflow'];
+export const OBJECT_KINDS: readonly ObjectKind[] = ['api_key', 'endpoint', 'run', 'tenant', 'workflow'];
 
 /** What a method changes. */
 export interface AuditedMethod {
@@ -18,6 +18,8 @@ export interface AuditedMethod {
 }
 
 const AUDITED: Readonly<Record<string, AuditedMethod>> = {
+  '/ductor.v1.EndpointService/DeleteEndpoint': { kind: 'endpoint', field: 'endpointId' },
+  '/ductor.v1.EndpointService/RegisterEndpoint': { kind: 'endpoint', field: 'name' },
   '/ductor.v1.RunService/CancelRun': { kind: 'run', field: 'runId' },
   '/ductor.v1.RunService/PauseRun': { kind: 'run', field: 'runId' },
   '/ductor.v1.RunService/ResumeRun': { kind: 'run', field: 'runId' },

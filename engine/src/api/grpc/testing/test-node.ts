@@ -1,7 +1,8 @@
 /** A whole node on a real database, for tests of the door: every room is the real one, the bus is in memory. */
 import { clusterSecret, systemClock, systemRandom, uuidV7 } from '../../../kernel/index.js';
 import { memoryBus, type Bus } from '../../../bus/index.js';
-import { Bridge, taskTokens } from '../../../bridge/index.js';
+import { Bridge, createEndpoints, taskTokens } from '../../../bridge/index.js';
+import { egressGuard, type EgressPolicy, systemResolver } from '../../../egress/index.js';
 import { createCelCompiler } from '../../../expressions/index.js';
 import type { Database } from '../../../store/index.js';
 import { createLog, createMetrics } from '../../../telemetry/index.js';
@@ -46,6 +47,8 @@ export interface TestNodeOptions {
   readonly limits?: Partial<HttpLimits>;
   /** Default: as many as a test can make. */
   readonly callsPerKey?: number;
+  /** What it may call. Default: what is public. */
+  readonly egress?: EgressPolicy;
 }
 
 /** Starts a node on the database. */
@@ -70,15 +73,22 @@ export async function startTestNode(db: Database, options: TestNodeOptions = {})
     node: { nodeId, address: '127.0.0.1:1' },
   });
   bridge.attach(coordinator);
+  const endpoints = createEndpoints({
+    ...{ db, bridge, clock, newId, secret, register: registry.register },
+    guard: egressGuard(options.egress ?? { allowed: [], ports: new Set([443]) }, systemResolver()),
+    nodes: () => coordinator.liveAddresses().length,
+    log: (line, error) => log.error({ err: error }, line),
+  });
   const server = createDoors({
     ...shared,
-    ...{ tenancy, coordinator, bridge, log, catalog: registry, reader: postgresRunReader(db) },
+    ...{ tenancy, coordinator, bridge, endpoints, log, catalog: registry, reader: postgresRunReader(db) },
     ...{ metrics: createMetrics().registry, metricsAccess: 'loopback', limits: options.limits ?? {} },
     callsPerKey: options.callsPerKey ?? 1_000_000,
   });
   await maintainRuns(db);
   const port = await server.bind('127.0.0.1', 0);
   await coordinator.run();
+  await endpoints.start();
   return {
     ...{ tenancy, registry, coordinator, bridge, server, logged, address: `127.0.0.1:${port}` },
     async tenant(slug, scopes = SCOPES) {
@@ -89,7 +99,9 @@ export async function startTestNode(db: Database, options: TestNodeOptions = {})
     async stop() {
       bridge.drain();
       server.drain();
+      await endpoints.drain(1_000);
       await coordinator.stop();
+      endpoints.close();
       bridge.close();
       await server.close();
       await tenancy.trail.flush();

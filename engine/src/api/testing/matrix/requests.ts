@@ -14,6 +14,8 @@ export interface Ids {
   readonly workflowId: string;
   readonly familySlug: string;
   readonly keyId: string;
+  /** Made anew where it was taken away. */
+  readonly endpointId: string;
 }
 
 /** How to ask. */
@@ -43,6 +45,12 @@ export const GOOD_REQUESTS: Readonly<Record<string, GoodRequest>> = {
   '/ductor.v1.AuditService/ListAuditEvents': plain(() => ({})),
   '/ductor.v1.BridgeService/Work': plain(() => ({
     hello: { worker_id: '00000000-0000-4000-8000-000000000001', slots: 1 },
+  })),
+  '/ductor.v1.EndpointService/DeleteEndpoint': naming(({ endpointId }) => ({ endpoint_id: endpointId })),
+  '/ductor.v1.EndpointService/GetEndpoint': naming(({ endpointId }) => ({ endpoint_id: endpointId })),
+  '/ductor.v1.EndpointService/ListEndpoints': plain(() => ({})),
+  '/ductor.v1.EndpointService/RegisterEndpoint': plain(() => ({
+    ...{ name: 'made', form: 'ENDPOINT_FORM_HTTP', url: 'https://1.1.1.1/callbacks' },
   })),
   '/ductor.v1.RunService/AwaitRuns': {
     request: ({ runId }) => ({ run_ids: [runId] }),

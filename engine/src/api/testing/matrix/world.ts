@@ -1,4 +1,5 @@
 /** Two tenants with everything a method can name, and keys of every kind. */
+import { EndpointForm, EndpointServiceService, RegisterEndpointRequest } from '../../../gen/ductor/v1/endpoint.js';
 import { TriggerRunRequest, RunServiceService } from '../../../gen/ductor/v1/run.js';
 import { seededRandom } from '../../../kernel/index.js';
 import { newApiKey, SCOPES, type Scope } from '../../../tenancy/index.js';
@@ -38,7 +39,7 @@ export interface MatrixWorld {
 interface Side {
   readonly tenantId: string;
   readonly client: TestClient;
-  readonly ids: Omit<Ids, 'openRunId'>;
+  readonly ids: Omit<Ids, 'openRunId' | 'endpointId'>;
 }
 
 const WAIT = { ref: 'wait', type: 'STEP_TYPE_WAIT', args: { duration: '1h' } };
@@ -48,11 +49,19 @@ const MISSING: Ids = {
   workflowId: '01900000-0000-7000-8000-00000000000c',
   familySlug: '',
   keyId: '01900000-0000-7000-8000-00000000000d',
+  endpointId: '01900000-0000-7000-8000-00000000000e',
 };
 
 async function startRun(client: TestClient, familySlug: string): Promise<string> {
   const request = TriggerRunRequest.fromPartial({ familySlug });
   const { data } = await call(client, RunServiceService.triggerRun, request);
+  return data?.id ?? '';
+}
+
+async function registerEndpoint(client: TestClient): Promise<string> {
+  const form = EndpointForm.ENDPOINT_FORM_HTTP;
+  const request = RegisterEndpointRequest.fromPartial({ name: 'named', form, url: 'https://1.1.1.1/callbacks' });
+  const { data } = await call(client, EndpointServiceService.registerEndpoint, request);
   return data?.id ?? '';
 }
 
@@ -104,7 +113,8 @@ export async function matrixWorld(node: TestNode, name: string): Promise<MatrixW
       // As long as the foreign one: lengths stand in binary answers.
       if (kind === 'missing') return { ...MISSING, familySlug: `waits-${name}-nobod` };
       const { client, ids } = kind === 'own' ? own : other;
-      return { ...ids, openRunId: await startRun(client, ids.familySlug) };
+      const openRunId = await startRun(client, ids.familySlug);
+      return { ...ids, openRunId, endpointId: await registerEndpoint(client) };
     },
     close() {
       own.client.close();
