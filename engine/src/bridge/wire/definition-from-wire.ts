@@ -3,6 +3,7 @@ import {
   EdgeType,
   StepType,
   type EdgeDefinition as WireEdge,
+  type BodyDefinition,
   type Join,
   type RetryPolicy,
   type StepDefinition as WireStep,
@@ -62,6 +63,17 @@ function stepOf(step: WireStep, path: string): StepDefinition {
       schedule_to_start_timeout: step.scheduleToStartTimeout,
       heartbeat_timeout: step.heartbeatTimeout,
       join: step.join === undefined ? undefined : joinOf(step.join),
+      body: step.body === undefined ? undefined : bodyOf(step.body, `${path}.body`),
+    }),
+  };
+}
+
+function bodyOf(body: BodyDefinition, path: string): NonNullable<StepDefinition['body']> {
+  return {
+    steps: body.steps.map((step, index) => stepOf(step, `${path}.steps[${index}]`)),
+    ...present<Omit<NonNullable<StepDefinition['body']>, 'steps'>>({
+      edges: body.edges.length === 0 ? undefined : body.edges.map(edgeOf),
+      output: body.output === undefined ? undefined : plainJson(body.output, `${path}.output`),
     }),
   };
 }

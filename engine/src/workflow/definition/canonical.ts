@@ -4,7 +4,7 @@
  * version may change them for new definitions only.
  */
 import { canonicalDigest, canonicalJson } from '../../kernel/index.js';
-import type { Definition, EdgeDefinition, RetryDefinition, StepDefinition } from './definition.js';
+import type { BodyDefinition, Definition, EdgeDefinition, RetryDefinition, StepDefinition } from './definition.js';
 
 /** Whether a value says nothing: absent, or an empty text, list or object. */
 function isEmpty(value: unknown): boolean {
@@ -28,9 +28,20 @@ function normaliseRetry(retry: RetryDefinition): RetryDefinition {
 function normaliseStep(step: StepDefinition): StepDefinition {
   const retry = step.retry === undefined ? undefined : normaliseRetry(step.retry);
   const join = step.join === undefined ? undefined : without(step.join, ['mode']);
-  const whole = { ...step, ...(retry === undefined ? {} : { retry }), ...(join === undefined ? {} : { join }) };
+  const body = step.body === undefined ? undefined : normaliseBody(step.body);
+  const whole = {
+    ...step,
+    ...(body === undefined ? {} : { body }),
+    ...(retry === undefined ? {} : { retry }),
+    ...(join === undefined ? {} : { join }),
+  };
   const times = ['timeout', 'cancel_timeout', 'schedule_to_start_timeout', 'heartbeat_timeout'] as const;
   return without(whole, ['title', 'args', 'retry', 'queue', 'join', ...times]);
+}
+
+function normaliseBody({ steps, edges, ...rest }: BodyDefinition): BodyDefinition {
+  const kept = edges === undefined ? {} : { edges: edges.map(normaliseEdge) };
+  return without({ ...rest, steps: steps.map(normaliseStep), ...kept }, ['edges']);
 }
 
 function normaliseEdge(edge: EdgeDefinition): EdgeDefinition {

@@ -37,6 +37,14 @@ export interface StepDefinition {
   readonly schedule_to_start_timeout?: string;
   readonly heartbeat_timeout?: string;
   readonly join?: JoinDefinition;
+  readonly body?: BodyDefinition;
+}
+
+/** Steps within a step. */
+export interface BodyDefinition {
+  readonly steps: readonly StepDefinition[];
+  readonly edges?: readonly EdgeDefinition[];
+  readonly output?: Json;
 }
 
 /** One edge. */

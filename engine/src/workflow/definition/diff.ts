@@ -4,7 +4,7 @@
  */
 import { canonicalJson } from '../../kernel/index.js';
 import { normaliseDefinition } from './canonical.js';
-import type { Definition, EdgeDefinition, Json } from './definition.js';
+import type { Definition, EdgeDefinition, Json, StepDefinition } from './definition.js';
 
 /** A change of one field, or of a whole step or edge that is new or gone. */
 export interface DefinitionChange {
@@ -57,11 +57,25 @@ function edgeName({ source_ref: source, target_ref: target, type, case: branch }
   return `${source} -> ${target}${on}${branch === undefined ? '' : `, case ${branch}`}`;
 }
 
-function stepsOf(definition: Definition | null): Parts {
-  return new Map((definition?.steps ?? []).map((step) => [step.ref, jsonOf(step)]));
+type Steps = Pick<Definition, 'steps' | 'edges'>;
+
+/** Steps by name, those of bodies behind the step that runs them: `offer].body.steps[post`. */
+function stepsOf(definition: Steps | null): Parts {
+  const parts = new Map<string, Json>();
+  for (const { body, ...step } of definition?.steps ?? []) {
+    parts.set(step.ref, body === undefined ? jsonOf(step) : jsonOf({ ...step, body: optionsOfBody(body) }));
+    if (body === undefined) continue;
+    for (const [ref, inner] of stepsOf(body)) parts.set(`${step.ref}].body.steps[${ref}`, inner);
+    for (const [name, edge] of edgesOf(body)) parts.set(`${step.ref}].body.edges[${name}`, edge);
+  }
+  return parts;
 }
 
-function edgesOf(definition: Definition | null): Parts {
+function optionsOfBody({ output }: NonNullable<StepDefinition['body']>): object {
+  return output === undefined ? {} : { output };
+}
+
+function edgesOf(definition: Steps | null): Parts {
   const parts = new Map<string, Json>();
   for (const edge of definition?.edges ?? []) {
     const name = edgeName(edge);

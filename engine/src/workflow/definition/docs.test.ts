@@ -55,7 +55,7 @@ describe('docs/workflows.md', () => {
     const example: { args: { [key: string]: Json }; input: Json; output: Json } = JSON.parse(json);
     const step = { ref: 'd', type: 'STEP_TYPE_DATAFLOW', args: example.args };
     expect(validateDefinition({ family_slug: 'f', steps: [step] }, cel).problems).toEqual([]);
-    const action = DATAFLOW.compile(step, cel);
+    const action = DATAFLOW.compile(step, cel, () => expect.fail('no body'));
     const scope = { input: () => example.input, stepOutput: () => undefined, stepError: () => undefined, run: {} };
     expect(action.type === 'DATAFLOW' && action.transform(scope)).toEqual(example.output);
   });

@@ -19,6 +19,13 @@ export const DEFINITION_LIMITS = {
   /** Shortest heartbeat timeout, ms: a sign of life takes its time to travel. */
   heartbeatMinMs: 500,
   switchCases: 100,
+  /** Bodies in bodies. */
+  bodyDepth: 5,
+  /** Items of one SCATTER that are under way at a time. */
+  maxParallel: 1000,
+  /** The same with all SCATTERs around it: their product. */
+  parallelInAll: 10_000,
+  iterations: 10_000,
   /** Longest wait and longest run, ms: ten years. */
   waitMs: 3650 * 86_400_000,
 } as const;

@@ -2,23 +2,19 @@
 import type { CelCompiler } from '../../expressions/index.js';
 import type { Problem } from '../../kernel/index.js';
 import { normaliseDefinition } from './canonical.js';
-import { COMPENSATE } from './checking/check-compensations.js';
-import { checkGraph, readEdges } from './checking/check-edges.js';
-import type { ReadEdge } from './checking/read-edge.js';
 import { checkDuration } from './checking/check-retry.js';
-import { checkStep, checkTitle, readStep, refuseLater, type ReadStep } from './checking/check-step.js';
-import { checkExpression, checkTemplate, type Reader } from './checking/expressions.js';
+import { checkLevels } from './checking/check-level.js';
+import { checkTitle, refuseLater } from './checking/check-step.js';
 import { isBearableJson } from './checking/json-limits.js';
 import { childPath, collectProblems } from './checking/problems.js';
+import { readLevels } from './checking/read-level.js';
 import { field, optionalList, optionalText, readObject, requireField, requireText } from './checking/shape.js';
 import type { ObjectReader } from './checking/shape.js';
 import type { Definition } from './definition.js';
-import type { Graph } from './graph.js';
 import { compileInputSchema } from './input-schema/index.js';
 import { DEFINITION_LIMITS } from './limits.js';
 import { isFamilySlug } from './names.js';
 import { didYouMean } from './suggest.js';
-import { surelyEnded, type IsSure } from './surely-ended.js';
 
 /** What validation says. */
 export interface Validation {
@@ -36,73 +32,6 @@ const ROOT_FIELDS = ['family_slug', 'title', 'steps', 'edges', 'output', 'input_
 const LATER_FIELDS: ReadonlySet<string> = new Set(['updates', 'queries', 'retention']);
 const ON_FAILURE = ['drain', 'cancel'];
 const ON_EXHAUSTED = ['fail', 'park'];
-
-function readSteps(root: ObjectReader): readonly ReadStep[] {
-  const path = childPath(root.path, 'steps');
-  const example = '[{"ref": "pause", "type": "STEP_TYPE_WAIT", "args": {"duration": "2s"}}]';
-  if (requireField(root, 'steps', example) === undefined) return [];
-  const list = optionalList(root, 'steps');
-  if (list === undefined) return [];
-  if (list.length === 0) root.problems.add(path, undefined, 'is empty', `Add a step, such as ${example}.`);
-  if (list.length > DEFINITION_LIMITS.steps) {
-    const problem = `has ${list.length} steps, more than ${DEFINITION_LIMITS.steps}`;
-    root.problems.add(path, undefined, problem, 'Split the workflow.');
-    return [];
-  }
-  const taken = new Set<string>();
-  const steps: ReadStep[] = [];
-  for (const [index, value] of list.entries()) {
-    const reader = readObject(root.problems, childPath(path, index), value);
-    if (reader === undefined) continue;
-    const step = readStep(reader, (ref) => taken.has(ref));
-    if (step.ref !== undefined) taken.add(step.ref);
-    steps.push(step);
-  }
-  return steps;
-}
-
-/**
- * The reader of an edge's condition: asked once the source has ended, so it may read the source too, and asked again
- * when the target's join is decided later, so it may read only what has ended for good.
- */
-function conditionReader(edge: ReadEdge, refs: ReadonlySet<string>, graph: Graph, isSure: IsSure): Reader {
-  return {
-    ref: edge.target,
-    refs,
-    isBefore: (ref) => ref === edge.source || graph.isBefore(ref, edge.source),
-    isSure: (ref) => ref === edge.source || isSure(ref, edge.source),
-  };
-}
-
-function checkExpressions(
-  root: ObjectReader,
-  cel: CelCompiler,
-  steps: readonly ReadStep[],
-  edges: readonly ReadEdge[],
-): void {
-  const { problems } = root;
-  const refs = new Set(steps.flatMap(({ ref }) => ref ?? []));
-  const graph = checkGraph(steps, edges, problems);
-  const undoing = new Set(edges.flatMap((edge) => (edge.type === COMPENSATE ? [edge.target] : [])));
-  for (const step of steps) {
-    const ref = step.ref ?? '';
-    // When a compensation begins, all steps but other compensations have ended.
-    const isBefore = (other: string): boolean =>
-      graph.isBefore(other, ref) || (undoing.has(ref) && refs.has(other) && !undoing.has(other));
-    checkStep({ problems, cel, reader: { ref, refs, isBefore } }, step);
-  }
-  const joins = new Map(steps.map(({ ref, join }) => [ref, join]));
-  const isSure = surelyEnded(graph, edges, (ref) => joins.get(ref) ?? { mode: 'all' });
-  for (const edge of edges) {
-    if (edge.condition === undefined) continue;
-    const checks = { problems, cel, reader: conditionReader(edge, refs, graph, isSure) };
-    checkExpression(checks, childPath(edge.reader.path, 'condition'), edge.condition, 'step', 'bool');
-  }
-  const output = field(root.object, 'output');
-  if (output === undefined) return;
-  const everywhere: Reader = { ref: '', refs, isBefore: () => true };
-  checkTemplate({ problems, cel, reader: everywhere }, childPath(root.path, 'output'), output, 'step');
-}
 
 function checkInputSchema(root: ObjectReader): void {
   const schema = field(root.object, 'input_schema');
@@ -172,9 +101,7 @@ export function validateDefinition(json: unknown, cel: CelCompiler): Validation 
   refuseLater(root, LATER_FIELDS, ROOT_FIELDS, 'a definition');
   checkNames(root);
   checkOptions(root);
-  const steps = readSteps(root);
-  const refs = new Set(steps.flatMap(({ ref }) => ref ?? []));
-  checkExpressions(root, cel, steps, readEdges(root, refs));
+  checkLevels(readLevels(root), cel);
   checkInputSchema(root);
   const problems = collector.found();
   return isDefinition(json, problems) ? { definition: normaliseDefinition(json), problems } : { problems };

@@ -5,6 +5,7 @@ import { MAX_VALUE_BYTES } from './failure.js';
 import { countItems } from './list.js';
 import { pathIn } from './path.js';
 import type { PlanStep } from './plan.js';
+import { isEnded } from './resolve-edges.js';
 import { valueOf } from './resolve-source.js';
 import { sourceOf } from './source-of.js';
 import { emit, type Place, type Tick } from './tick.js';
@@ -43,9 +44,11 @@ export function openLoop(tick: Tick, step: PlanStep & { readonly type: 'LOOP' },
 /** Collects the outputs of a scatter. One that was skipped or stopped has none. */
 export function gather(tick: Tick, step: PlanStep & { readonly type: 'GATHER' }, place: Place, path: string): void {
   const of = pathIn(place.scope, step.of);
-  const body = tick.draft.steps.get(of)?.body;
-  if (!body) {
-    throw new DuctorError('expression_failed', `step ${path} has nothing to collect: step ${of} ran no body`);
+  const scatter = tick.draft.steps.get(of);
+  const body = scatter?.body;
+  if (!body || !isEnded(scatter.status)) {
+    const why = `step ${of} has not ended or ran nothing`;
+    throw new DuctorError('expression_failed', `step ${path} has nothing to collect: ${why}`);
   }
   if (!fitsOneList(body)) {
     const limit = `the limit of one value is ${MAX_VALUE_BYTES}`;

@@ -1,5 +1,6 @@
 /** Definitions as the contract shows them. */
 import type {
+  BodyDefinition,
   EdgeDefinition as WireEdge,
   Join,
   RetryPolicy,
@@ -43,7 +44,12 @@ function stepOf(step: StepDefinition): WireStep {
     scheduleToStartTimeout: step.schedule_to_start_timeout,
     heartbeatTimeout: step.heartbeat_timeout,
     join: step.join === undefined ? undefined : joinOf(step.join),
+    body: step.body === undefined ? undefined : bodyOf(step.body),
   };
+}
+
+function bodyOf({ steps, edges, output }: NonNullable<StepDefinition['body']>): BodyDefinition {
+  return { steps: steps.map(stepOf), edges: (edges ?? []).map(edgeOf), output };
 }
 
 function edgeOf(edge: EdgeDefinition): WireEdge {

@@ -40,6 +40,12 @@ export enum StepType {
   STEP_TYPE_FAIL = 5,
   /** STEP_TYPE_COMPLETE - Ends the run with an output. */
   STEP_TYPE_COMPLETE = 6,
+  /** STEP_TYPE_SCATTER - Runs its body for each item of a list. */
+  STEP_TYPE_SCATTER = 50,
+  /** STEP_TYPE_GATHER - Collects the outputs of a SCATTER in the order of its items. */
+  STEP_TYPE_GATHER = 51,
+  /** STEP_TYPE_LOOP - Runs its body until a condition holds. */
+  STEP_TYPE_LOOP = 52,
   UNRECOGNIZED = -1,
 }
 
@@ -150,7 +156,19 @@ export interface StepDefinition {
     | string
     | undefined;
   /** Absent: all. */
-  join: Join | undefined;
+  join:
+    | Join
+    | undefined;
+  /** Steps that SCATTER and LOOP run. */
+  body: BodyDefinition | undefined;
+}
+
+/** Steps within a step. Their refs are unique in the whole definition; edges lead between them alone. */
+export interface BodyDefinition {
+  steps: StepDefinition[];
+  edges: EdgeDefinition[];
+  /** What one item or iteration comes to: as the output of a definition. Absent: outputs of the last steps by ref. */
+  output: any | undefined;
 }
 
 export interface EdgeDefinition {
@@ -564,6 +582,7 @@ function createBaseStepDefinition(): StepDefinition {
     scheduleToStartTimeout: undefined,
     heartbeatTimeout: undefined,
     join: undefined,
+    body: undefined,
   };
 }
 
@@ -604,6 +623,9 @@ export const StepDefinition: MessageFns<StepDefinition> = {
     }
     if (message.join !== undefined) {
       Join.encode(message.join, writer.uint32(98).fork()).join();
+    }
+    if (message.body !== undefined) {
+      BodyDefinition.encode(message.body, writer.uint32(402).fork()).join();
     }
     return writer;
   },
@@ -717,6 +739,14 @@ export const StepDefinition: MessageFns<StepDefinition> = {
             message.join = Join.decode(reader, reader.uint32());
             continue;
           }
+          case 50: {
+            if (tag !== 402) {
+              break;
+            }
+
+            message.body = BodyDefinition.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -748,6 +778,88 @@ export const StepDefinition: MessageFns<StepDefinition> = {
     message.scheduleToStartTimeout = object.scheduleToStartTimeout ?? undefined;
     message.heartbeatTimeout = object.heartbeatTimeout ?? undefined;
     message.join = (object.join !== undefined && object.join !== null) ? Join.fromPartial(object.join) : undefined;
+    message.body = (object.body !== undefined && object.body !== null)
+      ? BodyDefinition.fromPartial(object.body)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseBodyDefinition(): BodyDefinition {
+  return { steps: [], edges: [], output: undefined };
+}
+
+export const BodyDefinition: MessageFns<BodyDefinition> = {
+  encode(message: BodyDefinition, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.steps) {
+      StepDefinition.encode(v!, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.edges) {
+      EdgeDefinition.encode(v!, writer.uint32(18).fork()).join();
+    }
+    if (message.output !== undefined) {
+      Value.encode(Value.wrap(message.output), writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BodyDefinition {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBodyDefinition();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.steps.push(StepDefinition.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.edges.push(EdgeDefinition.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.output = Value.unwrap(Value.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<BodyDefinition>, I>>(base?: I): BodyDefinition {
+    return BodyDefinition.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<BodyDefinition>, I>>(object: I): BodyDefinition {
+    const message = createBaseBodyDefinition();
+    message.steps = object.steps?.map((e) => StepDefinition.fromPartial(e)) || [];
+    message.edges = object.edges?.map((e) => EdgeDefinition.fromPartial(e)) || [];
+    message.output = object.output === undefined ? undefined : object.output;
     return message;
   },
 };

@@ -37,11 +37,15 @@ function readEnd(reader: ObjectReader, key: string, refs: ReadonlySet<string>): 
   return undefined;
 }
 
-function readEdge(reader: ObjectReader, refs: ReadonlySet<string>): ReadEdge | undefined {
+function readEdge(reader: ObjectReader, refs: ReadonlySet<string>, isInBody: boolean): ReadEdge | undefined {
   refuseLater(reader, new Set(), EDGE_FIELDS, 'an edge');
   const source = readEnd(reader, 'source_ref', refs);
   const target = readEnd(reader, 'target_ref', refs);
   const type = readType(reader);
+  if (isInBody && type === COMPENSATE) {
+    const remedy = 'Compensate the step that runs the body.';
+    reader.problems.add(childPath(reader.path, 'type'), type, 'is not supported within a body by this version', remedy);
+  }
   const condition = optionalText(reader, 'condition');
   const chosen = optionalText(reader, 'case');
   if (source === undefined || target === undefined) return undefined;
@@ -51,8 +55,8 @@ function readEdge(reader: ObjectReader, refs: ReadonlySet<string>): ReadEdge | u
   return undefined;
 }
 
-/** Reads all edges; those that could not be read in full are left out. */
-export function readEdges(root: ObjectReader, refs: ReadonlySet<string>): readonly ReadEdge[] {
+/** Reads all edges of a definition or body; those that could not be read in full are left out. */
+export function readEdges(root: ObjectReader, refs: ReadonlySet<string>, isInBody: boolean): readonly ReadEdge[] {
   const list = optionalList(root, 'edges') ?? [];
   const path = childPath(root.path, 'edges');
   if (list.length > DEFINITION_LIMITS.edges) {
@@ -64,7 +68,7 @@ export function readEdges(root: ObjectReader, refs: ReadonlySet<string>): readon
   const edges: ReadEdge[] = [];
   for (const [index, value] of list.entries()) {
     const reader = readObject(root.problems, childPath(path, index), value);
-    const edge = reader === undefined ? undefined : readEdge(reader, refs);
+    const edge = reader === undefined ? undefined : readEdge(reader, refs, isInBody);
     if (edge === undefined) continue;
     const key = `${edge.source} ${edge.target} ${edge.type ?? ''} ${edge.case ?? ''}`;
     const first = seen.get(key);

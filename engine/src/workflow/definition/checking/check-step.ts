@@ -25,11 +25,11 @@ const OPTIONS: readonly StepOption[] = [
   ...(['input', 'retry', 'timeout', 'cancel_timeout', 'queue'] as const),
   ...(['schedule_to_start_timeout', 'heartbeat_timeout'] as const),
 ];
-const STEP_FIELDS = ['ref', 'type', 'title', 'args', 'join', ...OPTIONS];
+const STEP_FIELDS = ['ref', 'type', 'title', 'args', 'join', 'body', ...OPTIONS];
 
 /** Step types of the language that this version does not have. */
 const LATER_TYPES: ReadonlySet<string> = new Set(
-  ['SIGNAL', 'APPROVAL', 'SCATTER', 'GATHER', 'SUB_WORKFLOW', 'LOOP', 'CONTINUE_AS_NEW', 'SELECT', 'ROUTE']
+  ['SIGNAL', 'APPROVAL', 'SUB_WORKFLOW', 'CONTINUE_AS_NEW', 'SELECT', 'ROUTE']
     .concat(['CLAIM', 'HTTP', 'ACTION', 'EMIT'])
     .map((name) => `STEP_TYPE_${name}`),
 );
@@ -42,7 +42,6 @@ const LATER_OPTIONS: ReadonlySet<string> = new Set([
   'rate_limit',
   'cost',
   'idempotency_key',
-  'body',
 ]);
 
 /** A step as far as it could be read. */

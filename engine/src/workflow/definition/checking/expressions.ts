@@ -13,6 +13,10 @@ export interface Reader {
   readonly ref: string;
   /** All steps of the definition. */
   readonly refs: ReadonlySet<string>;
+  /** Steps in bodies that it cannot see into. */
+  readonly hidden?: ReadonlySet<string>;
+  /** Steps whose bodies it stands in. */
+  readonly around?: ReadonlySet<string>;
   /** Whether edges lead from this step to the reader. */
   readonly isBefore: (ref: string) => boolean;
   /** Whether this step has ended whenever the reader evaluates; absent: that does not matter, it evaluates once. */
@@ -43,7 +47,12 @@ function checkReference(checks: ExpressionChecks, path: string, text: string, re
     return;
   }
   const name = stepExpression(ref);
-  if (!reader.refs.has(ref)) {
+  if (reader.hidden?.has(ref) === true) {
+    const remedy = 'Let its body say what it comes to (output), and collect that with a STEP_TYPE_GATHER.';
+    problems.add(path, text, `${name} runs within a body and can be read only there`, remedy);
+  } else if (reader.around?.has(ref) === true) {
+    problems.add(path, text, `${name} runs this body`, 'Read steps of the body, or steps before the one that runs it.');
+  } else if (!reader.refs.has(ref)) {
     problems.add(
       path,
       text,

@@ -14,6 +14,10 @@ interface StepNeeds {
 export interface Needs {
   readonly input: boolean;
   readonly run: boolean;
+  /** Variables of bodies; an operation over a list sets its own item and index over them. */
+  readonly item: boolean;
+  readonly index: boolean;
+  readonly vars: boolean;
   readonly steps: ReadonlyMap<string, Readonly<StepNeeds>>;
 }
 
@@ -28,7 +32,8 @@ export function needsOf(references: readonly CelReference[]): Needs {
     steps.set(ref, needs);
   }
   const reads = (name: string): boolean => references.some(([root]) => root === name);
-  return { input: reads('input'), run: reads('run'), steps };
+  const [item, index, vars] = [reads('item'), reads('index'), reads('vars')];
+  return { input: reads('input'), run: reads('run'), item, index, vars, steps };
 }
 
 /** `{ output, error }` of a step; what it does not have is absent, so that has() tells. */
@@ -41,11 +46,20 @@ function stepValue(scope: ExpressionScope, ref: string, needs: StepNeeds): unkno
   return value;
 }
 
+/** Outside of bodies there is no such variable. */
+function set(variables: CelVariables, name: string, value: unknown): void {
+  if (value !== undefined) variables[name] = value;
+}
+
 /** A fresh set of variables; the caller may add `item` and `index`. */
 export function celVariables(scope: ExpressionScope, needs: Needs): CelVariables {
   const variables: CelVariables = {};
   if (needs.input) variables['input'] = scope.input();
   if (needs.run) variables['run'] = scope.run;
+  if (needs.item) set(variables, 'item', scope.item?.());
+  if (needs.vars) set(variables, 'vars', scope.vars?.());
+  const index = needs.index ? scope.index?.() : undefined;
+  if (index !== undefined) variables['index'] = BigInt(index);
   if (needs.steps.size > 0) {
     const steps = [...needs.steps].map(([ref, fields]) => [ref, stepValue(scope, ref, fields)] as const);
     variables['steps'] = Object.fromEntries(steps);

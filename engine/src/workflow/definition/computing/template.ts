@@ -15,6 +15,7 @@ function sourceOf(value: Json): ValueSource | null {
   if (typeof value !== 'string') return null;
   const text = value.trim();
   if (text === 'input') return { kind: 'runInput' };
+  if (text === 'item' || text === 'vars') return { kind: text };
   const match = STEP_OUTPUT.exec(text);
   const path = match?.[1] ?? match?.[2] ?? match?.[3];
   return path === undefined ? null : { kind: 'stepOutput', path };

@@ -3,13 +3,21 @@ import { CALLBACK } from './callback.js';
 import { COMPLETE } from './complete.js';
 import { DATAFLOW } from './dataflow/dataflow.js';
 import { FAIL } from './fail.js';
+import { GATHER } from './gather.js';
+import { LOOP } from './loop.js';
+import { SCATTER } from './scatter.js';
 import type { StepType } from './step-type.js';
 import { SWITCH } from './switch.js';
 import { WAIT } from './wait.js';
 
 /** What this version can run. */
 export const STEP_TYPES: ReadonlyMap<string, StepType> = new Map(
-  [CALLBACK, DATAFLOW, WAIT, SWITCH, FAIL, COMPLETE].map((stepType) => [stepType.name, stepType]),
+  [CALLBACK, DATAFLOW, WAIT, SWITCH, FAIL, COMPLETE, SCATTER, GATHER, LOOP].map((stepType) => [
+    stepType.name,
+    stepType,
+  ]),
 );
 
-export type { PlanAction, StepOption, StepType } from './step-type.js';
+export type { BodyKind, CompiledBody, PlanAction, StepOption, StepType } from './step-type.js';
+export { gatheredOf } from './gather.js';
+export { maxParallelOf } from './scatter.js';

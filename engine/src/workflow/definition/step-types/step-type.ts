@@ -1,7 +1,8 @@
 /** What a step type says of itself: its fields, and how it becomes a step of a plan. */
-import type { ExpressionScope, PlanStep } from '../../machine/plan.js';
+import type { ExpressionScope, PlanBody, PlanStep } from '../../machine/plan.js';
 import type { ExpressionChecks } from '../checking/expressions.js';
 import type { JsonObject } from '../checking/shape.js';
+import type { BodyVariable } from '../computing/cel-schemas.js';
 import { celVariables, needsOf } from '../computing/cel-scope.js';
 import type { CelCompiler } from '../../../expressions/index.js';
 import type { Computed, Evaluation } from '../computing/computed.js';
@@ -40,8 +41,28 @@ export interface StepType {
   readonly canCompensate?: boolean;
   /** Whether it ends the run, so that no edge can lead on from it. */
   readonly endsRun?: boolean;
-  /** Compiles a validated step. */
-  readonly compile: (step: StepDefinition, cel: CelCompiler) => PlanAction;
+  /** Set for types that run a body. */
+  readonly body?: BodyKind;
+  /**
+   * Compiles a validated step.
+   *
+   * @param body compiles its body, for types that run one
+   */
+  readonly compile: (step: StepDefinition, cel: CelCompiler, body: () => CompiledBody) => PlanAction;
+}
+
+/** How a step type runs a body. */
+export interface BodyKind {
+  /** What expressions of the body may read beside what the step itself may. */
+  readonly variables: readonly BodyVariable[];
+  /** Args that are conditions asked in the body, once its steps have ended. */
+  readonly conditions: readonly string[];
+}
+
+/** A body, and a compiler for what is read in it. */
+export interface CompiledBody {
+  readonly body: PlanBody;
+  readonly cel: CelCompiler;
 }
 
 /** Turns something compiled into a function of the scope of a tick. */

@@ -17,7 +17,7 @@ function ends(args: { readonly [key: string]: string | { readonly expr: string }
     stepError: () => undefined,
     run: {},
   };
-  const action = WAIT.compile(step, cel);
+  const action = WAIT.compile(step, cel, () => expect.fail('no body'));
   return action.type === 'WAIT' ? action.wakeAtUs(scope, NOW) - NOW : Number.NaN;
 }
 

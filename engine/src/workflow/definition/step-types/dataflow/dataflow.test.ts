@@ -13,7 +13,7 @@ type Args = { readonly [key: string]: Json };
 function run(args: Args, input: unknown): unknown {
   const step = { ref: 'd', type: 'STEP_TYPE_DATAFLOW', args };
   expect(validateDefinition({ family_slug: 'f', steps: [step] }, cel).problems).toEqual([]);
-  const action = DATAFLOW.compile(step, cel);
+  const action = DATAFLOW.compile(step, cel, () => expect.fail('no body'));
   if (action.type !== 'DATAFLOW') return undefined;
   return action.transform({ input: () => input, stepOutput: () => undefined, stepError: () => undefined, run: {} });
 }
