@@ -15,7 +15,7 @@ import { backoffMs } from './backoff.js';
 import { changeOf, noEffects, perform, type Effects } from './effects.js';
 import { Fifo } from './fifo.js';
 import type { PayloadKey, RunKey, StoredRun } from './ports.js';
-import { emptyRun, loadRun, payloadShelf, type PayloadShelf } from './run-logic.js';
+import { emptyRun, openRun, payloadShelf, type OpenRun } from './run-logic.js';
 import { keyOf, type RunCell } from './run-cell.js';
 import { goOn, setAside } from './settle-tick.js';
 import type { World } from './world.js';
@@ -131,16 +131,13 @@ export class Loader {
     const { world } = this;
     const keys = page.map(({ tenantId, runId }) => ({ tenantId, runId }));
     const found = new Map((await this.#fetch(keys)).map((stored) => [keyOf(stored), stored]));
+    const opened = this.#open(found.values());
+    const payloads = await this.#payloads(found, opened);
     const read = new Map<string, Loaded | undefined>();
-    const shelves = new Map<string, PayloadShelf>();
-    for (const cell of page) {
-      const stored = found.get(cell.key);
-      if (stored === undefined) continue;
-      const shelf = payloadShelf(cell.runId);
-      read.set(cell.key, await this.#read(stored, shelf));
-      if (shelf.missing.size > 0) shelves.set(cell.key, shelf);
+    for (const [key, run] of opened) {
+      const stored = found.get(key);
+      if (stored !== undefined) read.set(key, await this.#read(stored, run, payloads.get(key)));
     }
-    if (shelves.size > 0) await this.#complete(found, shelves, read);
     if (world.isEnded()) return;
     const effects = noEffects();
     for (const cell of page) {
@@ -157,36 +154,38 @@ export class Loader {
     world.cache.shrink();
   }
 
-  /** Reads runs again with the payloads they refer to, all of them asked for at once. */
-  async #complete(
-    found: ReadonlyMap<string, StoredRun | Damaged>,
-    shelves: ReadonlyMap<string, PayloadShelf>,
-    read: Map<string, Loaded | undefined>,
-  ): Promise<void> {
+  /** The runs that can be read, by key, before their large values are there. */
+  #open(found: Iterable<StoredRun | Damaged>): ReadonlyMap<string, OpenRun> {
+    const opened = new Map<string, OpenRun>();
+    for (const stored of found) {
+      if ('isDamaged' in stored) continue;
+      try {
+        opened.set(keyOf(stored), openRun(stored));
+      } catch (error) {
+        this.#unreadable(stored, error);
+      }
+    }
+    return opened;
+  }
+
+  /** The large values that runs refer to, by the key of the run and their digest; all of them are asked for at once. */
+  async #payloads(
+    found: ReadonlyMap<string, RunKey>,
+    opened: ReadonlyMap<string, OpenRun>,
+  ): Promise<ReadonlyMap<string, ReadonlyMap<string, Uint8Array>>> {
     const wanted: PayloadKey[] = [];
-    for (const [key, { missing }] of shelves) {
-      const stored = found.get(key);
-      if (stored === undefined || read.get(key) === undefined) continue;
-      const { tenantId, runId } = stored;
-      for (const ref of missing.values()) wanted.push({ tenantId, runId, ...ref });
+    for (const [key, { refs }] of opened) {
+      const run = found.get(key);
+      if (run === undefined) continue;
+      for (const ref of refs.values()) wanted.push({ tenantId: run.tenantId, runId: run.runId, ...ref });
     }
     const loaded = new Map<string, Map<string, Uint8Array>>();
+    if (wanted.length === 0) return loaded;
     for (const payload of await this.world.runs.payloads(wanted)) {
       const ofRun = loaded.get(keyOf(payload)) ?? new Map<string, Uint8Array>();
       loaded.set(keyOf(payload), ofRun.set(payload.digest, payload.data));
     }
-    for (const [key, { runId }] of shelves) {
-      const stored = found.get(key);
-      if (stored === undefined || read.get(key) === undefined) continue;
-      const shelf = payloadShelf(runId, loaded.get(key));
-      read.set(key, await this.#read(stored, shelf));
-      if (shelf.missing.size === 0) continue;
-      read.set(key, undefined);
-      this.world.hooks.log('error', 'large values of a run are missing', {
-        run: key,
-        digests: [...shelf.missing.keys()],
-      });
-    }
+    return loaded;
   }
 
   /** A store that fails on one damaged run fails on its whole page: then each run is asked for alone. */
@@ -208,7 +207,11 @@ export class Loader {
   }
 
   /** Undefined when this run cannot be read. Throws only what the store throws. */
-  async #read(stored: StoredRun | Damaged, shelf: PayloadShelf): Promise<Loaded | undefined> {
+  async #read(
+    stored: StoredRun | Damaged,
+    opened: OpenRun,
+    payloads: ReadonlyMap<string, Uint8Array> = new Map(),
+  ): Promise<Loaded | undefined> {
     if ('isDamaged' in stored) return undefined;
     const { header } = stored;
     const plan =
@@ -219,14 +222,23 @@ export class Loader {
       this.world.hooks.log('error', 'a run has no definition', { run, family: header.familySlug });
       return undefined;
     }
+    const digests = [...opened.refs.keys()].filter((digest) => !payloads.has(digest));
+    if (digests.length > 0) {
+      this.world.hooks.log('error', 'large values of a run are missing', { run, digests });
+      return undefined;
+    }
     try {
-      const state = loadRun(stored, shelf);
+      const state = opened.state(payloadShelf(stored.runId, payloads));
       const snapshotBytes = stored.snapshot?.data.byteLength ?? 0;
       if (state !== null) return { state, plan, journalBytes: journalBytes(stored), snapshotBytes };
       this.world.hooks.log('error', 'the snapshot of a run cannot be read', { run });
     } catch (error) {
-      this.world.hooks.log('error', 'the journal of a run cannot be read', { run, error });
+      this.#unreadable(stored, error);
     }
     return undefined;
+  }
+
+  #unreadable(run: RunKey, error: unknown): void {
+    this.world.hooks.log('error', 'the journal of a run cannot be read', { run: keyOf(run), error });
   }
 }

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { jsonValue, type Value } from '../machine/index.js';
 import { CoordinatorKit, TENANT } from '../testing/coordinator-kit.js';
-import { sequence } from '../testing/plan-builder.js';
+import { edge, ITEM, outputOf, planOf, sequence } from '../testing/plan-builder.js';
 
 const TWO_STEPS = sequence('a', 'b');
 const WORKER = 'worker-1';
@@ -53,6 +53,33 @@ describe('large values', () => {
     const state = kit.stored(runId);
     expect([state?.status, text(state?.input)]).toEqual(['COMPLETED', text(LARGE)]);
     expect(kit.db.violations).toEqual([]);
+  });
+
+  it('are there before a run is folded: items are cut out of them, and lists put together of them', async () => {
+    const post = { type: 'CALLBACK', input: ITEM } as const;
+    const offer = { type: 'SCATTER', body: { steps: { post }, output: outputOf('post') } } as const;
+    const look = { type: 'CALLBACK' } as const;
+    const echo = { type: 'SCATTER', body: { steps: { look }, output: ITEM } } as const;
+    const plan = planOf({
+      steps: { echo, offer, all: { type: 'GATHER', of: 'offer' }, end: { type: 'CALLBACK' } },
+      edges: [edge('echo', 'offer'), edge('offer', 'all'), edge('all', 'end')],
+      output: outputOf('all'),
+    });
+    const kit = new CoordinatorKit({ plans: [plan] });
+    const first = kit.node(OPTIONS);
+    await kit.flush();
+    const starting = first.coordinator.start(kit.request({ input: jsonValue(['x'.repeat(300), 'y']) }));
+    await kit.flush();
+    const { runId } = await starting;
+    for (let scatter = 0; scatter < 2; scatter += 1) {
+      kit.settle(first, kit.take(first, WORKER), { kind: 'completed', output: ANSWER });
+      await kit.flush();
+    }
+    kit.kill(first);
+    const second = kit.node(OPTIONS);
+    await kit.pass(8_000);
+    expect(second.invoker.dispatched.map(({ path }) => path)).toEqual(['end']);
+    expect(kit.stored(runId)?.steps.get('all')?.output?.data.byteLength).toBe(2 * ANSWER.data.byteLength + 3);
   });
 
   it('come back with a snapshot, too, and are written no second time for it', async () => {

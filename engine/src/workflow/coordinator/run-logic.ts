@@ -18,9 +18,9 @@ export {
   encodeInput,
   encodeEntries,
   encodeSnapshot,
-  loadRun,
+  openRun,
   payloadShelf,
   payloadSink,
   snapshotDue,
-  type PayloadShelf,
+  type OpenRun,
 } from '../journal/index.js';

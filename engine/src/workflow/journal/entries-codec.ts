@@ -243,16 +243,29 @@ function entryOf({ entry }: StoredEntry): Entry {
   return isStepCase(entry) ? stepEntryOf(entry) : runEntryOf(entry);
 }
 
+/** A row of which its values are not yet looked at. */
+export type OpenRow = Pick<Entries, 'entries' | 'hasPayloads'>;
+
+/** Opens a journal row. Throws internal for a format that this engine does not know. */
+export function openEntries(bytes: Uint8Array): OpenRow {
+  const row = decoded(bytes);
+  if (row.format === ENTRIES_FORMAT) return row;
+  throw unreadable(`a row of format ${row.format}; this engine reads ${ENTRIES_FORMAT}`);
+}
+
 /**
- * The entries of a journal row. Throws internal for a format or kind of entry that this engine does not know.
+ * The entries of an open row. Throws internal for a kind of entry that this engine does not know.
  *
  * @param shelf payloads the row may refer to, noting those it has not; default: values that stand there are absent
  */
-export function decodeEntries(bytes: Uint8Array, shelf?: PayloadShelf): readonly Entry[] {
-  const { format, entries, hasPayloads } = decoded(bytes);
-  if (format !== ENTRIES_FORMAT) throw unreadable(`a row of format ${format}; this engine reads ${ENTRIES_FORMAT}`);
+export function entriesOf({ entries, hasPayloads }: OpenRow, shelf?: PayloadShelf): readonly Entry[] {
   if (hasPayloads && shelf !== undefined) putBack(entries, shelf);
   return entries.map(entryOf);
+}
+
+/** The entries of a journal row. Throws what openEntries and entriesOf throw. */
+export function decodeEntries(bytes: Uint8Array, shelf?: PayloadShelf): readonly Entry[] {
+  return entriesOf(openEntries(bytes), shelf);
 }
 
 function decoded(bytes: Uint8Array): Entries {

@@ -2,7 +2,7 @@
 export { decodeEntries, encodeEntries, ENTRIES_FORMAT } from './entries-codec.js';
 export { historyOf, type HistoryItem, type JournalRow } from './history.js';
 export { decodeInput, encodeInput, type InboxInput } from './input-codec.js';
-export { loadRun, type StoredJournal } from './load.js';
+export { loadRun, openRun, type OpenRun, type StoredJournal } from './load.js';
 export {
   PAYLOAD_BYTES,
   payloadShelf,

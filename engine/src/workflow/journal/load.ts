@@ -1,9 +1,9 @@
 /** A run from what is stored of it. */
-import { emptyRun, fold, type RunState } from '../machine/index.js';
-import { decodeEntries } from './entries-codec.js';
+import { emptyRun, fold, type PayloadRef, type RunState } from '../machine/index.js';
+import { entriesOf, openEntries } from './entries-codec.js';
 import type { JournalRow } from './history.js';
-import type { PayloadShelf } from './payloads.js';
-import { decodeSnapshot } from './snapshot-codec.js';
+import { payloadShelf, putBack, type PayloadShelf } from './payloads.js';
+import { openSnapshot, snapshotState } from './snapshot-codec.js';
 
 /** A run as stored: a snapshot, if any, and the rows after it without a gap. */
 export interface StoredJournal {
@@ -13,18 +13,45 @@ export interface StoredJournal {
   readonly rows: readonly JournalRow[];
 }
 
+/** A stored run of which its values are not yet looked at. */
+export interface OpenRun {
+  /** Payloads it refers to, by digest in hex. */
+  readonly refs: ReadonlyMap<string, PayloadRef>;
+  /**
+   * Its state; null when its snapshot is unreadable and the rows before it are needed. Throws internal for rows this
+   * engine cannot read or fold.
+   *
+   * @param shelf payloads of the run, noting those it has not; default: values that stand there are absent
+   */
+  readonly state: (shelf?: PayloadShelf) => RunState | null;
+}
+
 /**
- * The state of a stored run; null when its snapshot is unreadable and the rows before it are needed.
- * Throws internal for rows this engine cannot read or fold.
- *
- * @param shelf payloads of the run, noting those it has not; default: values that stand there are absent
+ * Opens a stored run: what it refers to is known before it is folded, for folding may look into values.
+ * Throws internal for rows this engine cannot read.
  */
+export function openRun(stored: StoredJournal): OpenRun {
+  const { tenantId, runId } = stored;
+  const snapshot = stored.snapshot === null ? undefined : openSnapshot(stored.snapshot.data);
+  const rows = stored.rows.map((row) => ({ stamp: row, row: openEntries(row.entries) }));
+  const shelf = payloadShelf(runId);
+  if (snapshot?.hasPayloads) putBack(snapshot, shelf);
+  for (const { row } of rows) if (row.hasPayloads) putBack(row.entries, shelf);
+  return {
+    refs: shelf.missing,
+    state(loaded) {
+      if (snapshot === null) return null;
+      const base =
+        snapshot === undefined
+          ? emptyRun({ tenantId, runId })
+          : snapshotState({ tenantId, runId, seq: stored.snapshot?.seq ?? 0 }, snapshot, loaded);
+      if (base === null) return null;
+      return rows.reduce((state, { row, stamp }) => fold(state, entriesOf(row, loaded), stamp), base);
+    },
+  };
+}
+
+/** The state of a stored run in one step, see OpenRun. Throws what openRun and its state throw. */
 export function loadRun(stored: StoredJournal, shelf?: PayloadShelf): RunState | null {
-  const { tenantId, runId, snapshot } = stored;
-  const base =
-    snapshot === null
-      ? emptyRun({ tenantId, runId })
-      : decodeSnapshot({ tenantId, runId, seq: snapshot.seq }, snapshot.data, shelf);
-  if (base === null) return null;
-  return stored.rows.reduce((state, row) => fold(state, decodeEntries(row.entries, shelf), row), base);
+  return openRun(stored).state(shelf);
 }

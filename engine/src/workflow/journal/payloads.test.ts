@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Entry, Value } from '../machine/index.js';
 import { completed, drive, RUN_ID, start } from '../testing/drive.js';
 import { plainState } from '../testing/plain-state.js';
-import { sequence } from '../testing/plan-builder.js';
+import { edge, ITEM, outputOf, planOf, sequence, VARS } from '../testing/plan-builder.js';
 import {
   decodeEntries,
   encodeEntries,
@@ -125,6 +125,40 @@ describe('runs', () => {
     const bare = loadRun({ ...KEY, snapshot: { seq: loaded.seq, data }, rows: [] });
     expect(bare?.input.absent).toMatchObject({ size: run.state.input.data.byteLength });
   });
+
+  it.each([
+    ['an item', { steps: { post: { type: 'CALLBACK' } }, output: ITEM }],
+    [
+      'what a loop within took from it',
+      {
+        steps: {
+          turn: {
+            type: 'LOOP',
+            vars: ITEM,
+            until: () => true,
+            maxIterations: 1,
+            body: { steps: { post: { type: 'CALLBACK' } }, output: VARS },
+          },
+        },
+        output: outputOf('turn'),
+      },
+    ],
+  ] as const)(
+    'are read without their large values, also where the output of a body is %s of a large list',
+    (_, body) => {
+      const steps = { each: { type: 'SCATTER', body }, all: { type: 'GATHER', of: 'each' } } as const;
+      const run = drive(planOf({ steps, edges: [edge('each', 'all')], output: outputOf('all') }), 't');
+      run.give(start(['i'.repeat(PAYLOAD_BYTES), 'small']));
+      for (const path of [...run.state.steps.keys()].filter((one) => one.endsWith('/post'))) run.give(completed(path));
+      const sink = payloadSink(RUN_ID);
+      const rows = run.rows.map(({ entries, ...row }) => ({
+        ...row,
+        entries: encodeEntries(decodeEntries(entries), sink),
+      }));
+      expect(sink.writes.size).toBeGreaterThan(0);
+      expect(loadRun({ ...KEY, snapshot: null, rows })?.status).toBe('COMPLETED');
+    },
+  );
 
   it('show values that were not loaded by their size', () => {
     const sink = payloadSink('r', 10);

@@ -201,20 +201,39 @@ export interface SnapshotKey {
   readonly seq: number;
 }
 
-/**
- * The state a snapshot holds, or null when this engine cannot read it: the run is then folded from its first row. A
- * snapshot is only a shortcut, so nothing about it is fatal.
- *
- * @param shelf payloads it may refer to, noting those it has not; default: values that stand there are absent
- */
-export function decodeSnapshot(key: SnapshotKey, bytes: Uint8Array, shelf?: PayloadShelf): RunState | null {
+/** A snapshot of which its values are not yet looked at. */
+export type OpenSnapshot = Snapshot;
+
+/** Opens a snapshot; null for truncated or foreign bytes. */
+export function openSnapshot(bytes: Uint8Array): OpenSnapshot | null {
+  return orUnreadable(() => Snapshot.decode(bytes));
+}
+
+/** The decoder throws plain errors of its own. */
+function orUnreadable<T>(read: () => T | null): T | null {
   try {
-    const stored = Snapshot.decode(bytes);
-    if (stored.hasPayloads && shelf !== undefined) putBack(stored, shelf);
-    return stateOf(key, stored);
+    return read();
   } catch (caught) {
-    // Truncated or foreign bytes; the decoder throws plain errors of its own.
     if (caught instanceof Error) return null;
     throw caught;
   }
+}
+
+/**
+ * The state an open snapshot holds, or null when this engine cannot read it: the run is then folded from its first row.
+ * A snapshot is only a shortcut, so nothing about it is fatal.
+ *
+ * @param shelf payloads it may refer to, noting those it has not; default: values that stand there are absent
+ */
+export function snapshotState(key: SnapshotKey, stored: OpenSnapshot, shelf?: PayloadShelf): RunState | null {
+  return orUnreadable(() => {
+    if (stored.hasPayloads && shelf !== undefined) putBack(stored, shelf);
+    return stateOf(key, stored);
+  });
+}
+
+/** The state a snapshot holds, or null: openSnapshot and snapshotState in one. */
+export function decodeSnapshot(key: SnapshotKey, bytes: Uint8Array, shelf?: PayloadShelf): RunState | null {
+  const stored = openSnapshot(bytes);
+  return stored === null ? null : snapshotState(key, stored, shelf);
 }

@@ -1,9 +1,10 @@
 /** The output of a workflow or of one run of a body. */
 import { checkSize } from './failure.js';
 import { pathIn } from './path.js';
+import { isCutOfLarge, valueOf } from './resolve-source.js';
 import { sourceOf } from './source-of.js';
 import type { Place, Tick } from './tick.js';
-import { asJson, type Value, type ValueSource } from './value.js';
+import { asJson, LARGE_BYTES, type Value, type ValueSource } from './value.js';
 
 /** Outputs of completed steps without outgoing edges, by ref; put together from bytes, nothing is parsed. */
 function defaultOutput(tick: Tick, { body, scope }: Place): Value {
@@ -25,6 +26,11 @@ function defaultOutput(tick: Tick, { body, scope }: Place): Value {
  */
 export function bodyOutput(tick: Tick, place: Place, what: string): ValueSource {
   const { output } = place.body;
-  if (output !== null) return sourceOf(tick, place, output, what);
+  if (output !== null) {
+    const source = sourceOf(tick, place, output, what);
+    const reader = pathIn(place.scope, '');
+    if (!isCutOfLarge(tick.draft, source, reader, LARGE_BYTES)) return source;
+    return { kind: 'value', value: valueOf(tick.draft, source, reader) };
+  }
   return { kind: 'value', value: checkSize(defaultOutput(tick, place), what) };
 }

@@ -9,9 +9,7 @@ import { isEnded } from './resolve-edges.js';
 import { valueOf } from './resolve-source.js';
 import { sourceOf } from './source-of.js';
 import { emit, type Place, type Tick } from './tick.js';
-
-/** Values up to this size stand in the rows of the journal, bytes. */
-const LARGE_BYTES = 64 * 1024;
+import { LARGE_BYTES } from './value.js';
 
 /** Items one scatter may have. */
 const MAX_ITEMS = 100_000;

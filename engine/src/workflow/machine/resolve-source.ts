@@ -60,3 +60,17 @@ export function valueOf(values: Values, source: ValueSource, path: string): Valu
       return values.steps.get(source.path)?.output ?? impossible('value-source', `step ${source.path} has no output`);
   }
 }
+
+/**
+ * Whether a source is cut out of a value beyond so many bytes: an item of a list.
+ *
+ * @param path of the step that receives it
+ */
+export function isCutOfLarge(values: Values, source: ValueSource, path: string, bytes: number): boolean {
+  if (source.kind !== 'item' && source.kind !== 'vars') return false;
+  const around = bodyAround(values, scopeOfPath(path), source.kind === 'item' ? 'scatter' : 'loop');
+  if (!around?.owner.body) return false;
+  const { body, path: owner } = around.owner;
+  const isCut = source.kind === 'item' && valueOf(values, body.source, owner).data.byteLength > bytes;
+  return isCut || isCutOfLarge(values, body.source, owner, bytes);
+}

@@ -31,6 +31,12 @@ export type ValueSource =
   | { readonly kind: 'vars' }
   | { readonly kind: 'stepOutput'; readonly path: string };
 
+/**
+ * Values beyond this size may stand beside the journal, bytes. What is cut out of them, or put together of them, is a
+ * value in it: readers that do not load large values fold it, too.
+ */
+export const LARGE_BYTES = 64 * 1024;
+
 /** JSON null. */
 export const NULL_VALUE: Value = { data: new Uint8Array([0x6e, 0x75, 0x6c, 0x6c]), encoding: 'json' };
 

@@ -21,7 +21,9 @@ function plainBody(body: BodyState): unknown {
   const outcomes = body.outcomes.map((chunk) =>
     chunk.map((outcome) => (outcome !== null && 'data' in outcome ? plainValue(outcome) : outcome)),
   );
-  return { ...body, source: plainSource(body.source), outcomes };
+  const plain = { ...body, source: plainSource(body.source), outcomes };
+  // Compared as text, too, and a body out of a snapshot was put together in another order.
+  return Object.fromEntries(Object.entries(plain).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** Everything that stands in a state, its kept sums included, as plain JSON that two equal states share. */
