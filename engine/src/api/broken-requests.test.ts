@@ -8,6 +8,7 @@ import { startTestNode, type TestNode } from './grpc/testing/test-node.js';
 import { BOUNDS } from './testing/bounds.js';
 import { BROKEN_FIELDS } from './testing/broken-requests.js';
 import { BROKEN_WHOLES } from './testing/broken-wholes.js';
+import { DRAFTS } from './testing/drafts.js';
 import { nested } from './testing/request-parts.js';
 import { httpCall } from './testing/http-call.js';
 import {
@@ -25,26 +26,6 @@ const BROKEN = [...BROKEN_FIELDS, ...BROKEN_WHOLES];
 const database = testDatabase();
 let node: TestNode;
 let caller: Caller;
-
-const WAIT = { ref: 'pause', type: 'STEP_TYPE_WAIT', args: { duration: '1h' } };
-const CYCLE = ['a', 'b'].map((ref) => ({ ...WAIT, ref }));
-const edge = (source_ref: string, target_ref: string, condition = '') => ({
-  source_ref,
-  target_ref,
-  type: 'EDGE_TYPE_SUCCESS',
-  condition,
-});
-const DRAFTS = [
-  { family_slug: 'waits', steps: [WAIT] },
-  {
-    family_slug: 'strict',
-    steps: [WAIT],
-    input_schema: { type: 'object', properties: { amount: { type: 'number' } } },
-  },
-  { family_slug: 'bad-cel', steps: CYCLE, edges: [edge('a', 'b', 'steps.a.output +')] },
-  { family_slug: 'nul-ref', steps: [{ ...WAIT, ref: 'a\0b' }] },
-  { family_slug: 'cycle', steps: CYCLE, edges: [edge('a', 'b'), edge('b', 'a')] },
-];
 
 beforeAll(async () => {
   node = await startTestNode(database.db);

@@ -134,6 +134,7 @@ export const COMMENTS: Readonly<Record<string, string>> = {
   "ductor.v1.RegisterEndpointRequest.url": "https, or http within networks that DUCTOR_EGRESS_ALLOW names. Of the gRPC form without a path.",
   "ductor.v1.RegisterEndpointRequest.workflows": "As a worker brings them; what is left out here is not served any more. None at all: what it serves stays as it is.",
   "ductor.v1.RegisterEndpointResponse.registrations": "One for each workflow, in their order. What was refused is not served.",
+  "ductor.v1.RegistrationOutcome.code": "Code of the refusal; empty when it was taken.",
   "ductor.v1.RegistrationOutcome.published": "The content was new and became the current version.",
   "ductor.v1.RegistrationOutcome.version": "Version of this content; 0 when it was refused.",
   "ductor.v1.ResultAck.problem": "Why a result was refused; it counts as the attempt's failure when it could have been one (too large).",

@@ -24,9 +24,11 @@ import { DuctorError, RunFailedError } from '../errors.js';
 import { SDK_VERSION } from '../version.js';
 import type { Workflow } from '../workflow/define-workflow.js';
 import { callError } from './call-error.js';
+import { checkList, checkRunCall, checkTrigger } from './request-checks.js';
+import type { ListOptions, TriggerOptions } from './request-options.js';
 import { ResultStream } from './result-stream.js';
 import { type RunControls, runControls } from './run-controls.js';
-import { type RunView, type RunStateName, runStateName, runStateNumber, runView, timestampOf } from './run-view.js';
+import { type RunView, runStateName, runStateNumber, runView, timestampOf } from './run-view.js';
 import { present, unary } from './unary.js';
 import { TriggerBatcher } from './trigger-batcher.js';
 import { TriggerStream } from './trigger-stream.js';
@@ -53,38 +55,12 @@ const CLIENT_OPTIONS: ClientOptions = {
   }),
 };
 
-/** How a run is started. */
-export interface TriggerOptions {
-  /** Starting again with the same key and input answers the first run, for 30 days. At most 128 characters. */
-  readonly idempotencyKey?: string;
-  /** A published version. Default: the current one. */
-  readonly version?: number;
-  /** Searchable labels. */
-  readonly attributes?: Readonly<Record<string, string>>;
-}
-
 /** How long to wait. */
 export interface WaitOptions {
   /** Stops waiting; the run goes on. */
   readonly signal?: AbortSignal;
   /** Stops waiting after so many ms with DuctorError deadline_exceeded; the run goes on. Default: never. */
   readonly timeoutMs?: number;
-}
-
-/** What to list. */
-export interface ListOptions {
-  readonly state?: RunStateName;
-  readonly workflow?: string;
-  /** Only runs that started at this time or later. */
-  readonly startedAfter?: Date;
-  /** Only runs that started before this time. */
-  readonly startedBefore?: Date;
-  /** Only runs that have all of these, at most 8. */
-  readonly attributes?: Readonly<Record<string, string>>;
-  /** Runs per page, 1 to 200. Default 50. */
-  readonly pageSize?: number;
-  /** Where the last page ended. */
-  readonly cursor?: string;
 }
 
 /** One page of runs. */
@@ -143,6 +119,7 @@ export class DuctorClient {
     options: TriggerOptions = {},
   ): Promise<RunHandle<unknown>> {
     const slug = typeof workflow === 'string' ? workflow : workflow.slug;
+    checkTrigger(slug, options);
     const checked = typeof workflow === 'string' ? input : workflow.parseInput(input);
     const item = TriggerRunRequest.fromPartial({
       familySlug: slug,
@@ -166,6 +143,7 @@ export class DuctorClient {
 
   /** One run with its steps. Throws DuctorError not_found. */
   async get(runId: string): Promise<RunView> {
+    checkRunCall(runId);
     const { data } = await unary<GetRunResponse>((done) =>
       this.#runs.getRun({ runId }, this.#connection.metadata, { deadline: this.#deadline() }, done),
     );
@@ -174,6 +152,7 @@ export class DuctorClient {
 
   /** A page of runs, newest first. */
   async list(options: ListOptions = {}): Promise<RunPage> {
+    checkList(options);
     const { startedAfter, startedBefore } = options;
     const request: ListRunsRequest = {
       pagination: { pageSize: options.pageSize ?? 0, cursor: options.cursor ?? '', nextCursor: '' },

@@ -1,6 +1,7 @@
 /** What can be asked of a run once it is started: to end, to wait, to go on, to say why it waits. */
 import type { CallOptions, ClientUnaryCall, Metadata, ServiceError } from '@grpc/grpc-js';
 import type { ExplainRunResponse, Run, RunServiceClient } from '../gen/ductor/v1/run.js';
+import { checkRunCall } from './request-checks.js';
 import { type RunExplanationView, type RunView, explanationView, runView } from './run-view.js';
 import { present, unary } from './unary.js';
 
@@ -30,20 +31,22 @@ type Answer = (error: ServiceError | null, response: { data?: Run | undefined })
 
 /** The requests of one run. */
 export function runControls(runs: RunServiceClient, runId: string, setup: () => CallSetup): RunControls {
-  const ask = async (call: (next: CallSetup, done: Answer) => ClientUnaryCall): Promise<RunView> => {
+  const ask = async (call: (next: CallSetup, done: Answer) => ClientUnaryCall, reason?: string): Promise<RunView> => {
+    checkRunCall(runId, reason);
     const { data } = await unary<{ data?: Run | undefined }>((done) => call(setup(), done));
     return runView(present(data));
   };
   return {
     cancel: (reason = '') =>
-      ask(({ metadata, options }, done) => runs.cancelRun({ runId, reason }, metadata, options, done)),
+      ask(({ metadata, options }, done) => runs.cancelRun({ runId, reason }, metadata, options, done), reason),
     terminate: (reason = '') =>
-      ask(({ metadata, options }, done) => runs.terminateRun({ runId, reason }, metadata, options, done)),
+      ask(({ metadata, options }, done) => runs.terminateRun({ runId, reason }, metadata, options, done), reason),
     pause: (reason = '') =>
-      ask(({ metadata, options }, done) => runs.pauseRun({ runId, reason }, metadata, options, done)),
+      ask(({ metadata, options }, done) => runs.pauseRun({ runId, reason }, metadata, options, done), reason),
     resume: () => ask(({ metadata, options }, done) => runs.resumeRun({ runId }, metadata, options, done)),
     retry: () => ask(({ metadata, options }, done) => runs.retryRun({ runId }, metadata, options, done)),
     async explain() {
+      checkRunCall(runId);
       const { metadata, options } = setup();
       const { data } = await unary<ExplainRunResponse>((done) => runs.explainRun({ runId }, metadata, options, done));
       return explanationView(present(data));

@@ -105,6 +105,11 @@ export function runStateName(state: RunState): RunStateName {
   return RUN_STATES.get(state) ?? 'RUNNING';
 }
 
+/** Whether a text names a state. */
+export function isRunStateName(name: string): name is RunStateName {
+  return [...RUN_STATES.values()].some((known) => known === name);
+}
+
 /** Number of a state on the wire. */
 export function runStateNumber(name: RunStateName): RunState {
   return RunState[`${RUN_STATE_PREFIX}${name}`];

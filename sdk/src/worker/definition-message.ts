@@ -2,7 +2,8 @@
 import { EdgeType, StepType, WorkflowDefinition } from '../gen/ductor/v1/workflow.js';
 import type { DefinitionJson, EdgeJson, StepJson } from '../workflow/definition-json.js';
 
-const STEP_TYPES: Readonly<Record<StepJson['type'], StepType>> = {
+/** Numbers of the types of steps. */
+export const STEP_TYPES: Readonly<Record<StepJson['type'], StepType>> = {
   STEP_TYPE_CALLBACK: StepType.STEP_TYPE_CALLBACK,
   STEP_TYPE_DATAFLOW: StepType.STEP_TYPE_DATAFLOW,
   STEP_TYPE_WAIT: StepType.STEP_TYPE_WAIT,
@@ -10,7 +11,8 @@ const STEP_TYPES: Readonly<Record<StepJson['type'], StepType>> = {
   STEP_TYPE_FAIL: StepType.STEP_TYPE_FAIL,
   STEP_TYPE_COMPLETE: StepType.STEP_TYPE_COMPLETE,
 };
-const EDGE_TYPES: Readonly<Record<EdgeJson['type'], EdgeType>> = {
+/** Numbers of the types of edges. */
+export const EDGE_TYPES: Readonly<Record<EdgeJson['type'], EdgeType>> = {
   EDGE_TYPE_SUCCESS: EdgeType.EDGE_TYPE_SUCCESS,
   EDGE_TYPE_FAILURE: EdgeType.EDGE_TYPE_FAILURE,
   EDGE_TYPE_ALWAYS: EdgeType.EDGE_TYPE_ALWAYS,
@@ -20,10 +22,12 @@ const EDGE_TYPES: Readonly<Record<EdgeJson['type'], EdgeType>> = {
 
 /** The message that publishes a definition. */
 export function definitionMessage(definition: DefinitionJson): WorkflowDefinition {
+  // What is not there is the engine's to miss: it says so in the words it has for every door.
+  const { steps = [], edges = [] }: Partial<DefinitionJson> = definition;
   return WorkflowDefinition.fromPartial({
     familySlug: definition.family_slug,
     title: definition.title ?? '',
-    steps: definition.steps.map((step) => ({
+    steps: steps.map((step) => ({
       ref: step.ref,
       type: STEP_TYPES[step.type],
       title: step.title ?? '',
@@ -49,7 +53,7 @@ export function definitionMessage(definition: DefinitionJson): WorkflowDefinitio
         totalTimeout: step.retry.total_timeout,
       },
     })),
-    edges: definition.edges.map((edge) => ({
+    edges: edges.map((edge) => ({
       sourceRef: edge.source_ref,
       targetRef: edge.target_ref,
       type: EDGE_TYPES[edge.type],

@@ -19,6 +19,7 @@ import { SDK_VERSION } from '../version.js';
 import type { AnyWorkflow } from '../workflow/define-workflow.js';
 import type { Outcome } from './attempt-outcome.js';
 import { bodiesOf } from './bodies.js';
+import { checkDefinition } from './check-definition.js';
 import { CreditLedger } from './credits.js';
 import { definitionMessage } from './definition-message.js';
 import { Heartbeats } from './heartbeats.js';
@@ -73,8 +74,9 @@ interface Deferred {
   reject(error: Error): void;
 }
 
-/** Starts a worker. Throws DuctorError invalid_argument for options that cannot work. */
+/** Starts a worker. Throws DuctorError invalid_argument for options and definitions that cannot work. */
 export function createWorker(options: WorkerOptions): Worker {
+  for (const { definition } of options.workflows) checkDefinition(definition);
   const worker = new WorkerProcess(options);
   worker.start();
   return worker;
@@ -220,8 +222,9 @@ class WorkerProcess implements Worker {
     const [first] = refused;
     if (first === undefined) return this.#ready.resolve();
     this.#ready.reject(
-      new DuctorError('invalid_definition', `the engine refused the definition of ${first.familySlug}`, {
+      new DuctorError(first.code || 'invalid_definition', `the engine refused the definition of ${first.familySlug}`, {
         details: first.problems,
+        remedy: first.problems[0]?.remedy ?? '',
       }),
     );
   }

@@ -38,7 +38,7 @@ export function note({ problems }: Check, path: string, value: unknown, fault: N
 }
 
 /** Whether an object in the value has a field named __proto__: read into plain objects it would vanish. */
-function hasProto(value: unknown): boolean {
+export function hasProto(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return Object.entries(value).some(([key, item]) => key === PROTO || hasProto(item));
 }

@@ -14,7 +14,7 @@ describe('hello', () => {
       nodeId: 'node',
       tenantId: tenantId(1),
       nodes: ['10.0.0.1:7400', '10.0.0.2:7400'],
-      registrations: [{ familySlug: 'flow', version: 1, published: true, problems: [] }],
+      registrations: [{ familySlug: 'flow', version: 1, published: true, problems: [], code: '' }],
       heartbeatIntervalMs: 5_000,
     });
     expect(told.connected).toEqual([{ worker: NAME, holds: [] }]);
@@ -31,8 +31,8 @@ describe('hello', () => {
     const workflows = ['bad', 'flow'].map((familySlug) => ({ definition: { familySlug }, handlers: ['work'] }));
     const worker = await join({ workflows });
     expect(worker.received[0]?.welcome?.registrations).toEqual([
-      { familySlug: 'bad', version: 0, published: false, problems: [problem] },
-      { familySlug: 'flow', version: 3, published: false, problems: [] },
+      { familySlug: 'bad', version: 0, published: false, problems: [problem], code: 'invalid_definition' },
+      { familySlug: 'flow', version: 3, published: false, problems: [], code: '' },
     ]);
     worker.send({ credits: 2 });
     bridge.dispatch([task({ runId: runId(1) }), task({ runId: runId(2), familySlug: 'bad' })]);

@@ -31,11 +31,12 @@ async function registerOne(
   try {
     if (definition === undefined) throw new DuctorError('invalid_argument', 'the definition is missing');
     const { version, isNew } = await register(principal.tenantId, definitionFromWire(definition), deed);
-    return { familySlug, version, published: isNew, problems: [] };
+    return { familySlug, version, published: isNew, problems: [], code: '' };
   } catch (error) {
-    const problems = problemsOf(DuctorError.from(error));
-    if (problems === null) throw error;
-    return { familySlug, version: 0, published: false, problems: problems.map((problem) => ({ ...problem })) };
+    const refusal = DuctorError.from(error);
+    const problems = problemsOf(refusal)?.map((problem) => ({ ...problem }));
+    if (problems === undefined) throw error;
+    return { familySlug, version: 0, published: false, problems, code: refusal.code };
   }
 }
 

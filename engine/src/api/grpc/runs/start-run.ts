@@ -4,6 +4,7 @@ import { checkJson, canonicalDigest, DuctorError } from '../../../kernel/index.j
 import type { TriggerRunRequest } from '../../../gen/ductor/v1/run.js';
 import { plainJson } from '../../../bridge/index.js';
 import type { Deed } from '../../../tenancy/index.js';
+import { hasProto } from '../../json/check-message.js';
 import { FieldChecks, MAX_IDENTIFIER_CHARS } from '../checks/field-checks.js';
 import {
   jsonValue,
@@ -63,6 +64,8 @@ function inputOf({ input, inputPayload }: TriggerRunRequest): Input {
     if (value.encoding !== 'json') return { value, json: undefined };
     const json = parsed(value.data);
     checks.add(checkJson(json, 'input'));
+    if (hasProto(json))
+      checks.note('input', '__proto__', 'an object has a field named __proto__', 'give the field another name');
     checks.done();
     return { value, json };
   }

@@ -167,6 +167,8 @@ export interface RegistrationOutcome {
   /** The content was new and became the current version. */
   published: boolean;
   problems: Problem[];
+  /** Code of the refusal; empty when it was taken. */
+  code: string;
 }
 
 export interface Task {
@@ -1404,7 +1406,7 @@ export const WorkerWelcome: MessageFns<WorkerWelcome> = {
 };
 
 function createBaseRegistrationOutcome(): RegistrationOutcome {
-  return { familySlug: "", version: 0, published: false, problems: [] };
+  return { familySlug: "", version: 0, published: false, problems: [], code: "" };
 }
 
 export const RegistrationOutcome: MessageFns<RegistrationOutcome> = {
@@ -1420,6 +1422,9 @@ export const RegistrationOutcome: MessageFns<RegistrationOutcome> = {
     }
     for (const v of message.problems) {
       Problem.encode(v!, writer.uint32(34).fork()).join();
+    }
+    if (message.code !== "") {
+      writer.uint32(42).string(message.code);
     }
     return writer;
   },
@@ -1469,6 +1474,14 @@ export const RegistrationOutcome: MessageFns<RegistrationOutcome> = {
             message.problems.push(Problem.decode(reader, reader.uint32()));
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.code = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1490,6 +1503,7 @@ export const RegistrationOutcome: MessageFns<RegistrationOutcome> = {
     message.version = object.version ?? 0;
     message.published = object.published ?? false;
     message.problems = object.problems?.map((e) => Problem.fromPartial(e)) || [];
+    message.code = object.code ?? "";
     return message;
   },
 };

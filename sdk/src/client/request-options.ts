@@ -1,0 +1,28 @@
+/** What calls of the client take beside the obvious. */
+import type { RunStateName } from './run-view.js';
+
+/** How a run is started. */
+export interface TriggerOptions {
+  /** Starting again with the same key and input answers the first run, for 30 days. At most 128 characters. */
+  readonly idempotencyKey?: string;
+  /** A published version. Default: the current one. */
+  readonly version?: number;
+  /** Searchable labels. */
+  readonly attributes?: Readonly<Record<string, string>>;
+}
+
+/** What to list. */
+export interface ListOptions {
+  readonly state?: RunStateName;
+  readonly workflow?: string;
+  /** Only runs that started at this time or later. */
+  readonly startedAfter?: Date;
+  /** Only runs that started before this time. */
+  readonly startedBefore?: Date;
+  /** Only runs that have all of these, at most 8. */
+  readonly attributes?: Readonly<Record<string, string>>;
+  /** Runs per page, 1 to 200. Default 50. */
+  readonly pageSize?: number;
+  /** Where the last page ended. */
+  readonly cursor?: string;
+}
