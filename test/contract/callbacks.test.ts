@@ -1,6 +1,14 @@
 /** The two forms of the bridge where the engine calls the app, on a whole engine and a real database. */
-import type { createServer } from 'node:http';
-import { createWorker, defineWorkflow, DuctorClient, NonRetryableError, type Workflow } from '@ductor/sdk';
+import { createServer } from 'node:http';
+import {
+  createWorker,
+  defineWorkflow,
+  DuctorClient,
+  expressCallback,
+  type ExpressCallbackOptions,
+  NonRetryableError,
+  type Workflow,
+} from '@ductor/sdk';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { readSettings } from '../../engine/src/config.js';
@@ -8,7 +16,7 @@ import { clusterSecret } from '../../engine/src/kernel/index.js';
 import { testDatabase } from '../../engine/src/store/testing/index.js';
 import { createLog } from '../../engine/src/telemetry/index.js';
 import { type RunningEngine, startEngine } from '../../engine/src/wire.js';
-import { type CallbackForm, type CallbackTestApp, callbackApp, httpApp } from '../support/callback-apps.js';
+import { type CallbackForm, type CallbackTestApp, callbackApp, httpApp, listen } from '../support/callback-apps.js';
 import { until } from '../support/wait.js';
 
 const test = testDatabase();
@@ -148,6 +156,56 @@ describe.each(FORMS)('an app that is called by %s', (form) => {
     expect(ran).toEqual(['first by stream', `second by ${form}`]);
   });
 });
+
+describe('a call that the engine has signed', () => {
+  it('is taken once, by its app alone, as it is and while it is new', async () => {
+    const ran: number[] = [];
+    const workflow = doubling(fresh('signed'), (n) => {
+      ran.push(n);
+      return 2 * n;
+    });
+    const app = kept(await httpApp({ connection, workflows: [workflow], name: fresh('signed') }));
+    expect(await (await client.trigger(workflow, { n: 3 })).result()).toBe(6);
+    const [call] = app.calls;
+    if (call === undefined) return expect.fail('no call');
+    const headers = {
+      'content-type': String(call.headers['content-type']),
+      'webhook-id': String(call.headers['webhook-id']),
+      'webhook-timestamp': String(call.headers['webhook-timestamp']),
+      'webhook-signature': String(call.headers['webhook-signature']),
+    };
+    const send = async (url: string, more: Record<string, string> = {}, body = call.body): Promise<string> => {
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: { ...headers, ...more },
+        body: new Uint8Array(body),
+      });
+      return `${response.status} ${await response.text()}`;
+    };
+    expect(await send(app.url)).toMatch(/^401 .*there before/);
+    expect(await send(app.url, { 'webhook-id': 'another' })).toMatch(/^401 .*signature/);
+    const bent = Buffer.from(call.body);
+    bent.writeUInt8(bent.readUInt8(40) ^ 1, 40);
+    expect(await send(app.url, {}, bent)).toMatch(/^401 .*signature/);
+    const old = String(Number(headers['webhook-timestamp']) - 301);
+    expect(await send(app.url, { 'webhook-timestamp': old })).toMatch(/^401 .*5 minutes/);
+    // The same key and another audience; another endpoint's key.
+    const elsewhere = (signingKey: readonly string[], audience?: string): Promise<string> =>
+      handled({ workflows: [workflow], signingKey, ...(audience === undefined ? {} : { audience }) });
+    expect(await send(await elsewhere(app.signingKeys, 'https://other.example.com'))).toMatch(/^401 .*audience/);
+    const other = kept(await httpApp({ connection, workflows: [workflow], name: fresh('other') }));
+    expect(await send(await elsewhere(other.signingKeys))).toMatch(/^401 .*signature/);
+    expect(ran).toEqual([3]);
+  });
+});
+
+/** Serves a handler; returns its URL. */
+async function handled(options: ExpressCallbackOptions): Promise<string> {
+  const server = createServer(expressCallback({ ...options, log: () => undefined }));
+  const port = await listen(server);
+  kept({ stop: async () => void server.close() });
+  return `http://127.0.0.1:${port}/`;
+}
 
 /** What an HTTP app may answer instead of a result. */
 const MISBEHAVIOURS: Readonly<Record<string, Parameters<typeof createServer>[1]>> = {

@@ -45,7 +45,7 @@ function refused(why: string): DuctorError {
 /** Reads a key. Throws DuctorError invalid_argument. */
 function readKey(text: string): KeyObject {
   const bytes = Buffer.from(text.slice(KEY_PREFIX.length), 'base64');
-  if (!text.startsWith(KEY_PREFIX) || bytes.length !== KEY_BYTES) {
+  if (text !== `${KEY_PREFIX}${bytes.toString('base64')}` || bytes.length !== KEY_BYTES) {
     throw new DuctorError('invalid_argument', 'a signing key is not "whpk_" and 32 bytes in base64', {
       remedy: 'take it from `ductor endpoint show`',
     });
