@@ -5,7 +5,7 @@
  * (where the engine calls, by default any free one).
  */
 import { createServer } from 'node:http';
-import { DuctorClient } from '@ductor/sdk';
+import { DuctorClient, DuctorError } from '@ductor/sdk';
 import { leadApi } from './http.js';
 import { leadWorkflow } from './lead-workflow.js';
 import { Provider } from './provider.js';
@@ -17,7 +17,7 @@ const workflow = leadWorkflow(new Provider(process.env['WORLD_DIR'] ?? '.world')
 
 if (role === 'worker' || role === 'all') {
   const form = FORMS.find((known) => known === (process.env['BRIDGE'] ?? 'stream'));
-  if (form === undefined) throw new RangeError(`BRIDGE is ${process.env['BRIDGE']}: use ${FORMS.join(', ')}`);
+  if (form === undefined) throw new DuctorError('invalid_argument', `BRIDGE is none of ${FORMS.join(', ')}`);
   await serveSteps(form, workflow, Number(process.env['CALLBACK_PORT'] ?? 0));
   process.stdout.write('worker ready\n');
 }

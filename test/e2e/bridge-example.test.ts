@@ -17,7 +17,7 @@ const LIMIT = { limitMs: 60_000, everyMs: 50 };
 const posted = z.object({ run: z.string(), existing: z.boolean() });
 const shown = z.looseObject({
   state: z.string(),
-  output: z.unknown(),
+  output: z.unknown().optional(),
   steps: z.array(z.object({ path: z.string(), state: z.string(), attempt: z.number() })),
 });
 const effect = z.object({ effect: z.string(), lead: z.string(), key: z.string() });
@@ -91,7 +91,7 @@ class App {
       last = (await this.show(run).catch(() => undefined)) ?? last;
       return last !== undefined && /COMPLETED|FAILED|CANCELLED|PARKED/.test(last.state);
     };
-    await until(`run ${run} to end`, isOver, { ...LIMIT, detail: () => JSON.stringify(last) });
+    await until(`run ${run} to end`, isOver, { ...LIMIT, detail: () => JSON.stringify(last ?? 'never shown') });
     return last ?? expect.fail('no run');
   }
 
