@@ -1,7 +1,7 @@
 /** Plans for a seed: drawn at random, and a few that lead to branches random ones seldom reach. */
 import fc from 'fast-check';
 import type { Plan } from '../../../engine/src/workflow/machine/index.js';
-import { edge, outputOf, planOf, RUN_INPUT } from '../../../engine/src/workflow/testing/plan-builder.js';
+import { edge, outputOf, planOf, RUN_INPUT, template } from '../../../engine/src/workflow/testing/plan-builder.js';
 import { plans as randomPlans } from '../../../engine/src/workflow/testing/random-plan.js';
 import type { Choices } from '../core/choices.js';
 
@@ -42,18 +42,15 @@ function stubborn(): Plan {
   });
 }
 
-/** A plan with a fault of the engine's own kind in it: the run is parked. */
+function fault(): never {
+  throw new RangeError('drawn to throw');
+}
+
+/** A plan with faults of the engine's own kind in it: the run is parked, and what would undo it faults, too. */
 function faulty(): Plan {
+  const compensates = { sourceRef: 'a', condition: template(fault) };
   return planOf({
-    steps: {
-      a: { type: 'CALLBACK' },
-      b: {
-        type: 'DATAFLOW',
-        transform: () => {
-          throw new RangeError('drawn to throw');
-        },
-      },
-    },
+    steps: { a: { type: 'CALLBACK' }, b: { type: 'DATAFLOW', transform: fault }, u: { type: 'CALLBACK', compensates } },
     edges: [edge('a', 'b')],
   });
 }

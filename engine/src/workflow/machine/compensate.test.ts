@@ -174,11 +174,49 @@ describe('the timeout of a run', () => {
     expect([run.state.status, run.state.error?.code]).toEqual(['TIMED_OUT', 'run_timeout']);
   });
 
+  it('lets no exhausted compensation hold the run: nobody could cancel it then', () => {
+    const run = trip({ timeoutMs: 60_000, onExhausted: 'park' }, { pay: { type: 'CALLBACK', cancelTimeoutMs: 0 } });
+    run.nowUs += 60_000_000;
+    run.give(WAKE);
+    run.give(failed('drop-hotel', 1, { nonRetryable: true }));
+    run.give(failed('drop-flight'));
+    run.nowUs += 2_000_000;
+    run.give(WAKE);
+    run.give(failed('drop-flight', 2));
+    expect(run.state.status).toBe('TIMED_OUT');
+  });
+
   it('does not come to a run that is being compensated for a failure', () => {
     const run = trip({ timeoutMs: 60_000 });
     run.give(failed('pay'));
     run.nowUs += 600_000_000;
     expect(run.give(WAKE).entries).toEqual([]);
+  });
+});
+
+describe('a fault of the engine in a compensation', () => {
+  const fault = template(() => {
+    throw new RangeError('drawn to throw');
+  });
+  const faulty = { 'drop-hotel': undo('hotel', { compensates: { sourceRef: 'hotel', condition: fault } }) };
+
+  it('propagates, so that the run is parked, and fails the compensation once a cancel ends the parking', () => {
+    const run = trip({}, faulty);
+    expect(() => run.give(failed('pay'))).toThrow('drawn to throw');
+    run.give(failed('pay'), { kind: 'park', code: 'machine_error', message: 'drawn to throw' });
+    expect(run.state.status).toBe('PARKED');
+    run.give(CANCEL);
+    expect(run.state.steps.get('drop-hotel')?.error).toMatchObject({ code: 'internal', message: 'drawn to throw' });
+    run.give(completed('drop-flight'));
+    expect(run.state.status).toBe('CANCELLED');
+  });
+
+  it('fails the compensation of a run that was asked to end: parked, no cancel could end it', () => {
+    const run = trip({}, faulty);
+    run.give(CANCEL);
+    run.give(completed('pay'));
+    run.give(completed('drop-flight'));
+    expect(run.state.status).toBe('CANCELLED');
   });
 });
 

@@ -5,8 +5,11 @@
  *    that completed at the same instant, those later in the plan first. The journal keeps that order.
  * 2. Each has its own attempts. One that fails for good holds up none of the others, and not the end of the run.
  * 3. Only steps that completed are undone. A terminated run undoes nothing.
- * 4. A cancel stops no compensation, and the timeout of the run is no limit to them.
+ * 4. A fault of the engine in one parks the run; it fails one of a run that nobody looks after any more.
+ * 5. A cancel stops no compensation, and the timeout of the run is no limit to them.
  */
+import { DuctorError } from '../../kernel/index.js';
+import { isGivenUp } from './draft.js';
 import { ownFailure, tryPlan } from './failure.js';
 import type { Compensation, Plan, PlanStep } from './plan.js';
 import { holdsFor, isEnded } from './resolve-edges.js';
@@ -46,6 +49,16 @@ function begin(tick: Tick, step: PlanStep, { condition }: Compensation): void {
   else emit(tick, { kind: 'step_skipped', path: ref });
 }
 
+function beginOrFail(tick: Tick, step: PlanStep, compensation: Compensation): void {
+  const { ref } = step;
+  try {
+    begin(tick, step, compensation);
+  } catch (caught) {
+    if (!isGivenUp(tick.draft) || tick.draft.steps.get(ref) !== undefined) throw caught;
+    emit(tick, { kind: 'step_failed', path: ref, attempt: 0, error: ownFailure(ref, DuctorError.from(caught)) });
+  }
+}
+
 /** Begins the next compensation of a quiet run that does not complete; nothing when there is none any more. */
 export function compensate(tick: Tick): void {
   const { draft } = tick;
@@ -57,7 +70,7 @@ export function compensate(tick: Tick): void {
   }
   for (const ref of draft.compensating ?? []) {
     const step = planStepAt(tick, ref);
-    if (draft.steps.get(ref) === undefined && step.compensates !== null) begin(tick, step, step.compensates);
+    if (draft.steps.get(ref) === undefined && step.compensates !== null) beginOrFail(tick, step, step.compensates);
     if (!isEnded(draft.steps.get(ref)?.status)) return;
   }
 }

@@ -99,6 +99,14 @@ export function isEndDecided(draft: Pick<Draft, 'cancel' | 'error' | 'ending'>):
   return draft.cancel !== null || draft.error !== null || draft.ending !== null;
 }
 
+/**
+ * Whether nobody will look after the run any more: it was asked to end, or its time is over. It must not be parked: no
+ * cancel could end that.
+ */
+export function isGivenUp(draft: Pick<Draft, 'cancel' | 'ending'>): boolean {
+  return draft.cancel !== null || draft.ending !== null;
+}
+
 /** Whether steps that are open try again: how the run ends is not decided, or it is being compensated. */
 export function triesAgain(draft: Pick<Draft, 'cancel' | 'error' | 'ending' | 'compensating'>): boolean {
   return !isEndDecided(draft) || draft.compensating !== null;

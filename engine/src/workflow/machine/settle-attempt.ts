@@ -1,6 +1,6 @@
 /** Ends attempts: results, lost workers, timeouts. The first outcome of the attempt the run waits for counts. */
 import { WORKER_LOST } from './apply-entry.js';
-import { triesAgain } from './draft.js';
+import { isGivenUp, triesAgain } from './draft.js';
 import { MAX_VALUE_BYTES } from './failure.js';
 import type { AttemptOutcome, Disposition, RunInput } from './inputs.js';
 import { ownerOfScope, scopeOfPath } from './path.js';
@@ -58,9 +58,7 @@ function isHandled(tick: Tick, path: string): boolean {
 /** Why the run has to be parked for this failure of the last attempt there is; null: it has not. */
 function parkReason(tick: Tick, step: StepState, error: RunFailure, exhausted: boolean) {
   const { path, attempt } = step;
-  // Whoever asked for the end of a run that is compensated does not want to look after it any more, and a run whose
-  // time is over takes no cancel that could end the parking.
-  if (tick.draft.cancel !== null || tick.draft.ending !== null) return null;
+  if (isGivenUp(tick.draft)) return null;
   if (error.code === WORKER_LOST && step.lostInARow + 1 >= LOST_IN_A_ROW_MAX) {
     const message = `${step.lostInARow + 1} workers in a row were lost while they ran step ${path}`;
     return { code: WORKER_LOST, message, step: path };
