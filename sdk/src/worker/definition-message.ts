@@ -23,7 +23,8 @@ export const EDGE_TYPES: Readonly<Record<EdgeJson['type'], EdgeType>> = {
 /** The message that publishes a definition. */
 export function definitionMessage(definition: DefinitionJson): WorkflowDefinition {
   // What is not there is the engine's to miss: it says so in the words it has for every door.
-  const { steps = [], edges = [] }: Partial<DefinitionJson> = definition;
+  const given: Partial<DefinitionJson> = definition;
+  const { steps = [], edges = [] } = given;
   return WorkflowDefinition.fromPartial({
     familySlug: definition.family_slug,
     title: definition.title ?? '',
