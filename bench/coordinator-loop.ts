@@ -49,7 +49,7 @@ async function measure(inFlight: number): Promise<void> {
     clock,
     random,
     ...memoryStores(db),
-    plans: { peek: () => plan, load: () => Promise.resolve(plan) },
+    plans: { peek: () => plan, load: () => Promise.resolve(plan), current: () => Promise.resolve(1) },
     invoker: instantWorker(clock, () => coordinator),
     bus: { publish: () => undefined, subscribe: () => () => undefined },
     hooks: {

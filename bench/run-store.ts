@@ -59,6 +59,8 @@ function headerOf(state: RunState): RunHeader {
     startedAtUs,
     closedAtUs,
     attributes,
+    rootId: null,
+    parentId: null,
   };
 }
 

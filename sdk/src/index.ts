@@ -6,7 +6,14 @@ export { type CallbackHandler, type ExpressCallbackOptions, expressCallback } fr
 export { type EndpointOptions, type RegisteredEndpoint, registerEndpoint } from './callback/register-endpoint.js';
 export { type CallbackServer, type ServeCallbacksOptions, serveCallbacks } from './callback/serve-callbacks.js';
 export type { RunControls } from './client/run-controls.js';
-export type { FailureView, RunExplanationView, RunStateName, RunView, StepView } from './client/run-view.js';
+export type {
+  FailureView,
+  RunExplanationView,
+  RunParentView,
+  RunStateName,
+  RunView,
+  StepView,
+} from './client/run-view.js';
 export type { ConnectionOptions } from './connection/connection.js';
 export type { OpenTelemetryApi, TelemetrySpan } from './connection/open-telemetry.js';
 export { DuctorError, NonRetryableError, type Problem, RetryAfterError, RunFailedError } from './errors.js';
@@ -27,6 +34,7 @@ export type {
   WorkflowBuilder,
 } from './workflow/builder.js';
 export type { CallbackOptions, RetryOptions } from './workflow/callback-options.js';
+export type { ChildOptions, ChildWorkflow } from './workflow/child.js';
 export type { CompensateOptions, CompensationOptions } from './workflow/compensation.js';
 export { type AnyWorkflow, type Workflow, type WorkflowOptions, defineWorkflow } from './workflow/define-workflow.js';
 export { DefinitionError } from './workflow/definition-error.js';

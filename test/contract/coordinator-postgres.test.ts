@@ -76,7 +76,7 @@ async function join(bus: Bus, counts: Map<string, number>): Promise<Node> {
       runs: untilDeath(process.runs, () => node.isDead),
       inbox: untilDeath(process.inbox, () => node.isDead),
       cluster: untilDeath(process.cluster, () => node.isDead),
-      plans: { peek: () => PLAN, load: () => Promise.resolve(PLAN) },
+      plans: { peek: () => PLAN, load: () => Promise.resolve(PLAN), current: () => Promise.resolve(1) },
       invoker: {
         dispatch(tasks) {
           invoker.dispatch(tasks);

@@ -161,6 +161,8 @@ export class DuctorClient {
       startedAfter: startedAfter === undefined ? undefined : timestampOf(startedAfter),
       startedBefore: startedBefore === undefined ? undefined : timestampOf(startedBefore),
       attributes: { ...options.attributes },
+      rootRunId: options.root ?? '',
+      parentRunId: options.parent ?? '',
     };
     const { data, pagination } = await unary<ListRunsResponse>((done) =>
       this.#runs.listRuns(request, this.#connection.metadata, { deadline: this.#deadline() }, done),

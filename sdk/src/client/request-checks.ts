@@ -14,6 +14,8 @@ const LIST_OPTIONS: Readonly<Record<keyof ListOptions, true>> = {
   startedAfter: true,
   startedBefore: true,
   attributes: true,
+  root: true,
+  parent: true,
   pageSize: true,
   cursor: true,
 };

@@ -21,6 +21,10 @@ export interface ListOptions {
   readonly startedBefore?: Date;
   /** Only runs that have all of these, at most 8. */
   readonly attributes?: Readonly<Record<string, string>>;
+  /** Only the runs below this one in its family. */
+  readonly root?: string;
+  /** Only runs that steps of this run started. */
+  readonly parent?: string;
   /** Runs per page, 1 to 200. Default 50. */
   readonly pageSize?: number;
   /** Where the last page ended. */

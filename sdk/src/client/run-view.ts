@@ -29,6 +29,8 @@ export interface StepView {
   /** What it waits for, in words; empty when it ended. */
   readonly waitingFor: string;
   readonly wakeAt: Date | undefined;
+  /** Run that the step started; undefined when it started none. */
+  readonly childRunId: string | undefined;
 }
 
 /** Why a step or run failed. */
@@ -54,6 +56,17 @@ export interface RunView {
   readonly steps: readonly StepView[];
   readonly startedAt: Date | undefined;
   readonly closedAt: Date | undefined;
+  /** Set when a step of another run started it. */
+  readonly parent: RunParentView | undefined;
+}
+
+/** Who started a run. */
+export interface RunParentView {
+  /** The run at the top of the family. */
+  readonly rootRunId: string;
+  readonly runId: string;
+  /** Path of its step; empty in lists. */
+  readonly step: string;
 }
 
 /** The one reason an open run waits for. */
@@ -61,7 +74,8 @@ export interface RunExplanationView {
   readonly id: string;
   readonly state: RunStateName;
   /**
-   * CLOSED, PARKED, PAUSED, STOPPING, NO_HANDLER (no worker serves it), NO_FREE_WORKER, RUNNING, RETRY_WAIT or TIMER.
+   * CLOSED, PARKED, PAUSED, STOPPING, NO_HANDLER (no worker serves it), NO_FREE_WORKER, RUNNING, RETRY_WAIT, TIMER or
+   * CHILD.
    */
   readonly reason: string;
   /** In words. */
@@ -129,6 +143,8 @@ export function runView(run: Run): RunView {
     steps: run.steps.map(stepView),
     startedAt: date(run.startedAt),
     closedAt: date(run.closedAt),
+    parent:
+      run.parentRunId === '' ? undefined : { rootRunId: run.rootRunId, runId: run.parentRunId, step: run.parentStep },
   };
 }
 
@@ -160,6 +176,7 @@ function stepView(step: StepRun): StepView {
     error: failureView(step.error),
     waitingFor: step.waitingFor,
     wakeAt: date(step.wakeAt),
+    childRunId: step.childRunId === '' ? undefined : step.childRunId,
   };
 }
 

@@ -10,6 +10,7 @@ export const STEP_TYPES: Readonly<Record<StepJson['type'], StepType>> = {
   STEP_TYPE_SWITCH: StepType.STEP_TYPE_SWITCH,
   STEP_TYPE_FAIL: StepType.STEP_TYPE_FAIL,
   STEP_TYPE_COMPLETE: StepType.STEP_TYPE_COMPLETE,
+  STEP_TYPE_SUB_WORKFLOW: StepType.STEP_TYPE_SUB_WORKFLOW,
 };
 /** Numbers of the types of edges. */
 export const EDGE_TYPES: Readonly<Record<EdgeJson['type'], EdgeType>> = {

@@ -2,6 +2,7 @@
  * The builder that `build(w)` gets. It collects steps and edges; nothing here runs user logic. Edges follow from what a
  * step reads: reading `a.output` puts a SUCCESS edge from a before it, unless the step names another edge from a.
  */
+import { type ChildOptions, type ChildWorkflow, childJson } from './child.js';
 import { type CallbackOptions, callbackJson } from './callback-options.js';
 import { type CompensateOptions, type CompensationOptions, type NamedUndo, namedUndo } from './compensation.js';
 import { DefinitionError } from './definition-error.js';
@@ -116,6 +117,12 @@ export interface WorkflowBuilder<In> {
     of: StepHandle<Out>,
     options: CompensationOptions<[X] extends [never] ? Ref<Out> : X>,
   ): AnyStep;
+  /** Starts a run of another workflow and puts out what that answers; with `detach` the `run_id` of the child. */
+  child<X, Out, const Detach extends boolean = false>(
+    name: string,
+    workflow: ChildWorkflow<X, Out> | string,
+    options?: Placement & ChildOptions<X> & { readonly detach?: Detach },
+  ): StepHandle<Detach extends true ? { run_id: string } : Out>;
   /** Computes a value in the engine: an object of references, plain values and `cel` expressions. */
   project<X>(name: string, value: X, placement?: Placement): StepHandle<Resolved<X>>;
   /** Waits durably: no slot and no memory is held meanwhile. */
@@ -192,6 +199,16 @@ export class DefinitionCollector<In> implements WorkflowBuilder<In> {
       ...(condition !== undefined && { condition }),
     });
     return { ref: name };
+  }
+
+  child<X, Out>(
+    name: string,
+    workflow: ChildWorkflow<X, unknown> | string,
+    options: Placement & ChildOptions<X> = {},
+  ): StepHandle<Out> {
+    const slug = typeof workflow === 'string' ? workflow : workflow.slug;
+    const { json, reads } = childJson(name, slug, options);
+    return this.#add(name, options, reads, json);
   }
 
   project<X>(name: string, value: X, placement: Placement = {}): StepHandle<Resolved<X>> {

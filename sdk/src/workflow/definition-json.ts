@@ -28,7 +28,8 @@ export interface StepJson {
     | 'STEP_TYPE_WAIT'
     | 'STEP_TYPE_SWITCH'
     | 'STEP_TYPE_FAIL'
-    | 'STEP_TYPE_COMPLETE';
+    | 'STEP_TYPE_COMPLETE'
+    | 'STEP_TYPE_SUB_WORKFLOW';
   title?: string;
   args?: { [key: string]: TemplateJson };
   input?: TemplateJson;

@@ -26,6 +26,7 @@ import {
 } from '../../../engine/src/workflow/machine/index.js';
 import { plainState } from '../../../engine/src/workflow/testing/plain-state.js';
 import type { Sim } from '../core/sim.js';
+import { checkFamily } from './family-check.js';
 import { BODY_CODES } from './payloads.js';
 import { attemptName, runName } from './names.js';
 import { isEarly, noteDue } from './time-check.js';
@@ -43,7 +44,9 @@ function isSameHeader(a: RunHeader, b: RunHeader): boolean {
     a.startedAtUs === b.startedAtUs &&
     a.closedAtUs === b.closedAtUs &&
     a.version === b.version &&
-    a.familySlug === b.familySlug
+    a.familySlug === b.familySlug &&
+    a.rootId === b.rootId &&
+    a.parentId === b.parentId
   );
 }
 
@@ -96,6 +99,7 @@ export class JournalCheck {
       if (shelf.missing.size > 0) this.sim.violate(`${where} refers to values that its run does not have`);
       this.#entries(write, run, entries, where);
       run.state = fold(before, entries, { seq: write.seq, atUs: write.atUs });
+      checkFamily(this.sim, this.truth, run.state, entries);
     } catch (error) {
       this.sim.violate(`${where} does not fold: ${error instanceof Error ? error.message : String(error)}`);
       return;
@@ -107,9 +111,11 @@ export class JournalCheck {
 
   #entries(write: TickWrite, run: TrueRun, entries: readonly Entry[], where: string): void {
     const due = new Map<string, number>();
+    // A termination waits for nothing.
+    const isTerminated = entries.some(({ kind }) => kind === 'run_terminated');
     for (const entry of entries) {
       this.#mark(entry, run.state);
-      if (isEarly(entry, due, run.state, this.sim.nowUs)) {
+      if (!isTerminated && isEarly(entry, due, run.state, this.sim.nowUs)) {
         this.sim.violate(`${where}: ${entry.kind} before its time`);
       }
       noteDue(entry, due);
@@ -167,6 +173,8 @@ export class JournalCheck {
         if (entry.error.code === 'timeout') marks.reach('attempt_timed_out');
         if (entry.error.code === 'worker_lost') marks.reach('worker_lost');
         return;
+      case 'run_compensating':
+        return marks.reach('compensated');
       case 'cancel_requested':
         if (before.parked !== null) marks.reach('cancel_of_parked');
         return;

@@ -15,7 +15,8 @@ function waitsForTime(entry: Entry, due: ReadonlyMap<string, number>, before: Ru
         entry.error.code === 'timeout' && (due.has(entry.path) || before.steps.get(entry.path)?.status === 'RUNNING')
       );
     case 'step_cancelled':
-      return entry.abandoned;
+      // Nobody gives a child up: it is let go.
+      return entry.abandoned && entry.attempt > 0;
     default:
       return false;
   }

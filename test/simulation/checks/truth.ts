@@ -61,6 +61,12 @@ export class Truth {
     return this.plans.find((plan) => plan.familySlug === familySlug && plan.version === version);
   }
 
+  /** The newest version of a family; undefined when there is none. */
+  currentVersion(familySlug: string): number | undefined {
+    const versions = this.plans.flatMap((plan) => (plan.familySlug === familySlug ? [plan.version] : []));
+    return versions.length === 0 ? undefined : Math.max(...versions);
+  }
+
   /** Whether the journal still waits for the outcome of this attempt. */
   awaits(ref: AttemptRef): boolean {
     const state = this.state(ref);

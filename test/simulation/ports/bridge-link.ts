@@ -59,7 +59,8 @@ export class BridgeLink implements WorkStream {
     const { stream, handlers } = options;
     this.#opened = options.open(this);
     const { slots, workerId } = stream.worker;
-    const workflows = [{ definition: { familySlug: 'test' }, handlers: [...handlers] }];
+    const families = ['test', 'leaf', 'branch'];
+    const workflows = families.map((familySlug) => ({ definition: { familySlug }, handlers: [...handlers] }));
     const inventory = { holds: this.#holds(holds) };
     this.#say({ hello: { workerId: workerUuid(workerId), slots, workflows, inventory }, credits: slots });
   }

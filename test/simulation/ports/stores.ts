@@ -129,6 +129,7 @@ export function simPlanSource(line: Line, truth: Truth): PlanSource {
   const known = new Map<string, Plan>();
   const nameOf = (family: string, version: number): string => `${family}/${version}`;
   return {
+    current: (_, familySlug) => line.ask('look-up of a current version', () => truth.currentVersion(familySlug)),
     peek: (_, familySlug, version) => known.get(nameOf(familySlug, version)),
     load: async (_, familySlug, version) => {
       const plan = await line.ask('load of a plan', () => truth.plan(familySlug, version));

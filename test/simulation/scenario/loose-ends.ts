@@ -1,5 +1,6 @@
 /** What must not be left once everything has healed and had its time. */
 import { unfairShares, unownedShards } from '../checks/stall-check.js';
+import { unborn } from '../checks/family-check.js';
 import { shortRef } from '../checks/names.js';
 import type { World } from './world.js';
 
@@ -56,6 +57,7 @@ export function looseEnds(world: World): readonly string[] {
     ignoredCancels,
     attemptsLeft,
     messagesLeft,
+    (one: World) => unborn(one.truth),
     callsLeft,
   ];
   return finders.flatMap((find) => [...find(world)]);

@@ -55,10 +55,39 @@ function faulty(): Plan {
   });
 }
 
-/** Plans of one family, with versions from 1. */
+/** What steps of random plans start as children. */
+function leaf(): Plan {
+  return {
+    ...planOf({ steps: { work: { type: 'CALLBACK', timeoutMs: 20_000 } }, output: outputOf('work') }),
+    familySlug: 'leaf',
+  };
+}
+
+/** A child that has a child, and work of its own. */
+function branch(): Plan {
+  const steps = {
+    below: { type: 'SUB_WORKFLOW', familySlug: 'leaf' },
+    own: { type: 'CALLBACK', timeoutMs: 20_000 },
+  } as const;
+  return { ...planOf({ steps }), familySlug: 'branch' };
+}
+
+/** Three generations, and work beside them. */
+function tree(): Plan {
+  return planOf({
+    steps: {
+      left: { type: 'SUB_WORKFLOW', familySlug: 'branch' },
+      right: { type: 'SUB_WORKFLOW', familySlug: 'branch', version: 1, closePolicy: 'terminate' },
+      own: { type: 'CALLBACK', timeoutMs: 20_000 },
+    },
+    onFailure: 'cancel',
+  });
+}
+
+/** Plans of one family, with versions from 1, and of the families that its runs start. */
 export function drawPlans(choices: Choices): readonly Plan[] {
   const random = fc.sample(randomPlans, { seed: choices.random.uint32() | 0, numRuns: choices.int(2, 4) });
-  const drawn = [...random, longWait(choices.oneOf(6, 25, 70)), fan(choices.int(2, 6)), stubborn()];
+  const drawn = [...random, longWait(choices.oneOf(6, 25, 70)), fan(choices.int(2, 6)), stubborn(), tree()];
   if (choices.chance(0.15)) drawn.push(faulty());
-  return drawn.map((plan, index) => ({ ...plan, version: index + 1 }));
+  return [...drawn.map((plan, index) => ({ ...plan, version: index + 1 })), leaf(), branch()];
 }

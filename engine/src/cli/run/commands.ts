@@ -55,6 +55,8 @@ function readingCommands(group: Command, context: CliContext): void {
   })
     .option('--state <state>', `only runs in this state: ${RUN_STATE_NAMES.join(', ')}`)
     .option('--workflow <workflow>', 'only runs of this workflow')
+    .option('--parent <run>', 'only runs that steps of this run started')
+    .option('--family <run>', 'only the runs below this one, children and their children')
     .option('--limit <count>', 'at most so many (1 to 200)', wholeNumber(1, 200), 50)
     .option('--cursor <cursor>', 'go on after an earlier page')
     .action((options: ListOptions) => listRuns(context, options));

@@ -10,6 +10,10 @@ import { runRows } from '../view/run-view.js';
 export interface ListOptions extends ClientOptions {
   readonly state?: string;
   readonly workflow?: string;
+  /** Only runs that steps of this run started. */
+  readonly parent?: string;
+  /** Only the runs below this one in its family. */
+  readonly family?: string;
   readonly limit: number;
   /** next_cursor of an earlier page. */
   readonly cursor?: string;
@@ -36,7 +40,9 @@ export function listRuns(context: CliContext, options: ListOptions): Promise<voi
     const { terminal, clock } = context;
     const { workflow: familySlug = '', limit, cursor = '' } = options;
     const pagination = { pageSize: limit, cursor, nextCursor: '' };
-    const request = ListRunsRequest.fromPartial({ pagination, state: stateOf(options.state), familySlug });
+    const { parent: parentRunId = '', family: rootRunId = '' } = options;
+    const state = stateOf(options.state);
+    const request = ListRunsRequest.fromPartial({ pagination, state, familySlug, parentRunId, rootRunId });
     const page = await engine.ask<ListRunsResponse>((...rest) => engine.runs.listRuns(request, ...rest));
     if (options.json === true) {
       terminal.out(`${await messageToJson('ListRunsResponse', ListRunsResponse, page)}\n`);

@@ -27,6 +27,7 @@ const TYPE_MARKS: ReadonlyMap<string, Mark> = new Map([
   ['SWITCH', mark('◇', 's', 'plain')],
   ['FAIL', mark('✗', 'f', 'plain')],
   ['COMPLETE', mark('■', 'e', 'plain')],
+  ['SUB_WORKFLOW', mark('▣', 'b', 'plain')],
 ]);
 
 const RUN_TONES: ReadonlyMap<RunState, Tone> = new Map([

@@ -25,9 +25,10 @@ export function failureText({ code, message, step, attempt }: Failure): string {
 }
 
 /** What a step waits for, or why it failed. */
-export function stepDetail({ waitingFor, error }: StepRun): string {
+export function stepDetail({ waitingFor, error, childRunId }: StepRun): string {
   if (waitingFor !== '') return `waits for ${oneLine(waitingFor)}`;
-  return error === undefined ? '' : failureText(error);
+  if (error !== undefined) return failureText(error);
+  return childRunId === '' ? '' : `child run ${childRunId}`;
 }
 
 /** Time from start to end, or to now. */
@@ -46,6 +47,10 @@ function factLines(run: Run, paint: Paint, nowUs: number): string[] {
     ['workflow', `${run.familySlug} version ${run.version}`],
     ['state', `${paint(runTone(run.state), runStateName(run.state))}  ${timeLine(run, nowUs)}`],
   ];
+  if (run.parentRunId !== '') {
+    const root = run.rootRunId === run.parentRunId ? '' : `, family of run ${run.rootRunId}`;
+    facts.push(['parent', oneLine(`run ${run.parentRunId}, step ${run.parentStep}${root}`)]);
+  }
   const attributes = Object.entries(run.attributes).map(([name, value]) => `${name}=${value}`);
   if (attributes.length > 0) facts.push(['attributes', oneLine(attributes.join(', '))]);
   if (run.input !== undefined) facts.push(['input', valueText(run.input)]);

@@ -82,6 +82,7 @@ class NodeCoordinator implements Coordinator {
       heartbeats: this.#heartbeats,
       tell: (changes) => this.#tell(changes),
       forward: (run, pending) => this.#forward(run, pending),
+      mailed: (shards) => this.#mailed(shards),
       isStopping: () => this.#state !== 'running',
     };
   }
@@ -222,7 +223,7 @@ class NodeCoordinator implements Coordinator {
   }
 
   /** Puts a request of people into the mailbox of its run. */
-  #request(key: RunKey, input: Exclude<InboxInput, { readonly kind: 'result' }>, by: Deed | null): Promise<void> {
+  #request(key: RunKey, input: InboxInput, by: Deed | null): Promise<void> {
     if (!isUuid(key.runId)) return Promise.reject(new DuctorError('not_found', `there is no run ${key.runId}`));
     const { tenantId, runId } = key;
     const message = { tenantId, runId, kind: input.kind, body: encodeInput(input), by } as const;

@@ -12,6 +12,7 @@ import { DuctorError } from '../../kernel/index.js';
 import type { Plan } from '../machine/plan.js';
 import type { RunState } from '../machine/state.js';
 import { backoffMs } from './backoff.js';
+import { bear, birthOf, noPlan, withRefusal, type Born } from './births.js';
 import { changeOf, noEffects, perform, type Effects } from './effects.js';
 import { Fifo } from './fifo.js';
 import type { PayloadKey, RunKey, StoredRun } from './ports.js';
@@ -40,11 +41,15 @@ function journalBytes(stored: StoredRun): number {
 }
 
 /** Takes over what was loaded, then lets the run go on. */
-function adopt(world: World, cell: RunCell, loaded: Loaded | undefined, effects: Effects): void {
+function adopt(world: World, cell: RunCell, loaded: Loaded | Born | undefined, effects: Effects): void {
   const { start } = cell;
   cell.phase = 'ready';
   cell.needsReconcile = true;
-  if (loaded === undefined) {
+  if (loaded !== undefined && 'refusal' in loaded) {
+    cell.state = emptyRun(cell);
+    cell.plan = loaded.plan;
+    cell.inputs = withRefusal(cell.inputs, loaded);
+  } else if (loaded === undefined) {
     // A start that is not there was not written: it begins once more, under the same id.
     cell.state = start === null ? null : emptyRun(cell);
     cell.plan = start?.plan ?? null;
@@ -133,10 +138,14 @@ export class Loader {
     const found = new Map((await this.#fetch(keys)).map((stored) => [keyOf(stored), stored]));
     const opened = this.#open(found.values());
     const payloads = await this.#payloads(found, opened);
-    const read = new Map<string, Loaded | undefined>();
+    const read = new Map<string, Loaded | Born | undefined>();
     for (const [key, run] of opened) {
       const stored = found.get(key);
       if (stored !== undefined) read.set(key, await this.#read(stored, run, payloads.get(key)));
+    }
+    for (const cell of page) {
+      const birth = found.has(cell.key) ? undefined : birthOf(cell);
+      if (birth !== undefined) read.set(cell.key, await bear(world.plans, cell.tenantId, birth));
     }
     if (world.isEnded()) return;
     const effects = noEffects();
@@ -216,7 +225,9 @@ export class Loader {
     const { header } = stored;
     const plan =
       this.world.plans.peek(stored.tenantId, header.familySlug, header.version) ??
-      (await this.world.plans.load(stored.tenantId, header.familySlug, header.version));
+      (await this.world.plans.load(stored.tenantId, header.familySlug, header.version)) ??
+      // Nothing of the plan is asked of a run that has ended, such as a child of a workflow that does not exist.
+      (header.closedAtUs === null ? undefined : noPlan(header));
     const run = keyOf(stored);
     if (plan === undefined) {
       this.world.hooks.log('error', 'a run has no definition', { run, family: header.familySlug });

@@ -28,6 +28,10 @@ export interface RunHeader extends RunKey {
   readonly startedAtUs: number;
   readonly closedAtUs: number | null;
   readonly attributes: Readonly<Record<string, string>>;
+  /** Of a run that a step of another one started: the run at the top of its family; null otherwise. */
+  readonly rootId: string | null;
+  /** The same for the run whose step it was. */
+  readonly parentId: string | null;
 }
 
 /** Claim of an idempotency key, made in the commit that starts the run. */
@@ -59,6 +63,8 @@ export interface TickWrite extends RunKey {
   readonly consumed: readonly number[];
   /** Large values that entries or snapshot refer to; stored with the commit where they are not yet. Absent: none. */
   readonly payloads?: readonly PayloadWrite[];
+  /** Messages that go into the mailboxes of other runs with this row, whether those runs exist or not. */
+  readonly messages?: readonly Omit<InboxMessage, 'id'>[];
   /** Of a start: whose deed it is, for the audit trail. Absent or null: nobody's, or no start. */
   readonly by?: Deed | null;
   /**
@@ -142,11 +148,14 @@ export interface RunStore {
   ): Promise<readonly (ExistingStart | undefined)[]>;
 }
 
+/** Kinds of messages: inputs to the machine of the same name; a start is that of a run which another one starts. */
+export type MessageKind = 'cancel' | 'result' | 'terminate' | 'pause' | 'resume' | 'retry' | 'start' | 'child_closed';
+
 /** A message to a run that may be owned elsewhere; kept until the commit that consumes it. */
 export interface InboxMessage extends RunKey {
   /** Ascending; order of arrival. */
   readonly id: number;
-  readonly kind: 'cancel' | 'result' | 'terminate' | 'pause' | 'resume' | 'retry';
+  readonly kind: MessageKind;
   /** An input to the machine, encoded by workflow/journal. */
   readonly body: Uint8Array;
   /** Whose deed it is, for the audit trail; only what is sent has it. Absent or null: nobody's. */
@@ -226,6 +235,8 @@ export interface PlanSource {
   peek(tenantId: string, familySlug: string, version: number): Plan | undefined;
   /** Loads and compiles; undefined when there is no such version. */
   load(tenantId: string, familySlug: string, version: number): Promise<Plan | undefined>;
+  /** The current version: 0 when none was published, undefined when there is no such workflow. */
+  current(tenantId: string, familySlug: string): Promise<number | undefined>;
 }
 
 /** Names an attempt. */

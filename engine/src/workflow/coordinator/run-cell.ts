@@ -65,6 +65,11 @@ export interface RunCell extends RunKey {
   isRecent: boolean;
 }
 
+/** Whether a step of another run starts this one by it. */
+export function isBirth({ input }: PendingInput): boolean {
+  return input.kind === 'start' && input.birth !== undefined;
+}
+
 /** Name of a run among all tenants. */
 export function keyOf(run: RunKey): string {
   return `${run.tenantId}/${run.runId}`;

@@ -7,6 +7,7 @@
  *   key_taken          -> the start leaves; who holds its key is looked up
  *   fenced             -> inputs kept; the end of the incarnation hands them on
  */
+import { shardOf } from '../../kernel/index.js';
 import type { Effects } from './effects.js';
 import { changeOf } from './effects.js';
 import type { TickWrite } from './ports.js';
@@ -136,6 +137,11 @@ export function written(world: World, tick: Tick, effects: Effects): void {
   cell.phase = 'ready';
   cell.conflicts = 0;
   answer(world, tick, effects);
+  const { messages } = tick.write;
+  if (messages !== undefined) {
+    const shards = new Set(messages.map(({ runId }) => shardOf(runId)));
+    effects.answers.push(() => world.mailed([...shards]));
+  }
   if (tick.next !== null) stateWritten(world, tick, tick.next, effects);
   if (tick.parks !== null) {
     world.hooks.parked(tick.parks.code);

@@ -9,21 +9,22 @@
  */
 import { createHash } from 'node:crypto';
 import type { Clock, Random } from '../../kernel/index.js';
-import type { Advance, Command, Disposition, MachineContext, RunInput } from '../machine/inputs.js';
+import type { Advance, Command, Disposition, MachineContext, RunInput, RunMessage } from '../machine/inputs.js';
 import type { Plan } from '../machine/plan.js';
 import type { RunState } from '../machine/state.js';
 import type { Heartbeats } from './heartbeats.js';
-import type { TickWrite } from './ports.js';
+import type { InboxMessage, TickWrite } from './ports.js';
 import {
   advance,
   encodeEntries,
+  encodeInput,
   encodeSnapshot,
   headerChanged,
   headerOf,
   payloadSink,
   snapshotDue,
 } from './run-logic.js';
-import type { PendingInput, RunCell } from './run-cell.js';
+import { forget, isBirth, type PendingInput, type RunCell } from './run-cell.js';
 
 /** A tick that is ready to be committed. */
 export interface Tick {
@@ -103,6 +104,11 @@ function consumedBy(inputs: readonly PendingInput[]): readonly number[] {
   return ids ?? NONE;
 }
 
+/** What the run says to others, as it goes into their mailboxes. */
+function outgoing({ tenantId }: RunCell, messages: readonly RunMessage[]): readonly Omit<InboxMessage, 'id'>[] {
+  return messages.map(({ runId, input }) => ({ tenantId, runId, kind: input.kind, body: encodeInput(input) }));
+}
+
 /** What a tick that the machine computed comes to. Written for speed: once for each step of each run. */
 function stepForward(
   cell: RunCell,
@@ -129,13 +135,15 @@ function stepForward(
     snapshot,
     startKey: next.seq === 1 ? (cell.start?.request.startKey ?? null) : null,
     consumed: consumedBy(inputs),
+    ...(result.messages.length === 0 ? {} : { messages: outgoing(cell, result.messages) }),
     by: next.seq === 1 ? (cell.start?.request.by ?? null) : null,
     // A run that ends with its first row was never known to anybody who could have sent it something.
     needsEmptyBox: next.closedAtUs !== null && next.seq > 1 && cell.plan?.receives === true,
     ...(payloads === null ? {} : { payloads }),
   };
   const moved = payloads === null ? 0 : payloads.reduce((sum, { data }) => sum + data.byteLength, 0);
-  const bytes = ROW_BYTES + entries.byteLength + (snapshot === null ? 0 : snapshot.byteLength) + moved;
+  const mail = write.messages?.reduce((sum, { body }) => sum + body.byteLength, 0) ?? 0;
+  const bytes = ROW_BYTES + entries.byteLength + (snapshot === null ? 0 : snapshot.byteLength) + moved + mail;
   return { cell, inputs, dispositions, next, commands, write, bytes, parks };
 }
 
@@ -276,6 +284,11 @@ export function computeTick(cell: RunCell, env: TickEnvironment): TickResult {
   const inputs = takeInputs(cell, env);
   const { plan, state } = cell;
   if (plan === null || state === null) {
+    // It is asked to begin after it was looked for in vain: it is loaded once more, and then begins.
+    if (inputs.some(isBirth)) {
+      forget(cell);
+      return { kind: 'nothing', others: inputs };
+    }
     const tick = consumption(cell, inputs);
     return tick === undefined ? { kind: 'nothing', others: [] } : { kind: 'tick', tick };
   }

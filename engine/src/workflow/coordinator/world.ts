@@ -28,6 +28,8 @@ export interface Surroundings {
   readonly tell: (changes: readonly RunChange[]) => void;
   /** Hands a result on through the mailbox: this node does not own its run, or no longer. */
   readonly forward: (run: RunKey, pending: PendingInput) => void;
+  /** Messages went into the boxes of these shards. */
+  readonly mailed: (shards: readonly number[]) => void;
   /** Looks at the clock of the node, not of the incarnation: stop() was called. */
   readonly isStopping: () => boolean;
 }

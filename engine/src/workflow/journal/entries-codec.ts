@@ -9,6 +9,7 @@ import { DuctorError } from '../../kernel/index.js';
 import type { ClosedStatus, Entry } from '../machine/index.js';
 import { moveOut, putBack, type PayloadShelf, type PayloadSink } from './payloads.js';
 import { bodyEntryOf, isStoredBody, storedBodyEntry, type BodyRunEntry } from './body-codec.js';
+import { childEntryOf, fromStoredFamily, storedChildEntry, toStoredFamily } from './family-codec.js';
 import {
   fromStoredError,
   fromStoredSource,
@@ -55,6 +56,9 @@ function storedStepEntry(entry: StepEntry): Stored {
       return { $case: 'stepFailed', value: { path, attempt: entry.attempt, error: toStoredError(entry.error) } };
     case 'step_waiting':
       return { $case: 'stepWaiting', value: { path, wakeAtUs: BigInt(entry.wakeAtUs) } };
+    case 'child_started':
+    case 'child_told':
+      return storedChildEntry(entry);
     case 'step_skipped':
       return { $case: 'stepSkipped', value: { path } };
     case 'step_cancelling': {
@@ -83,7 +87,8 @@ function storedRunEntry(entry: RunEntry): Stored {
       const { familySlug, version, attributes } = entry;
       const deadlineUs = BigInt(entry.deadlineUs ?? 0);
       const traceparent = entry.traceparent ?? '';
-      const value = { familySlug, version, input: toStoredValue(entry.input), attributes, deadlineUs, traceparent };
+      const [input, family] = [toStoredValue(entry.input), toStoredFamily(entry.family)];
+      const value = { familySlug, version, input, attributes, deadlineUs, traceparent, family };
       return { $case: 'runStarted', value };
     }
     case 'cancel_requested': {
@@ -135,7 +140,8 @@ export function encodeEntries(entries: readonly Entry[], sink?: PayloadSink): Ui
 
 const CLOSED: readonly ClosedStatus[] = ['COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT', 'TERMINATED'];
 
-function closedStatus(state: string): ClosedStatus {
+/** A state in which a run can end. Throws internal for any other. */
+export function closedStatus(state: string): ClosedStatus {
   return CLOSED.find((one) => one === state) ?? refused(`a run closed as ${JSON.stringify(state)}`);
 }
 
@@ -180,6 +186,9 @@ function stepEntryOf(stored: StoredStep): Entry {
       return { kind: 'step_failed', path, attempt: stored.value.attempt, error: requiredError(stored.value.error) };
     case 'stepWaiting':
       return { kind: 'step_waiting', path, wakeAtUs: Number(stored.value.wakeAtUs) };
+    case 'childStarted':
+    case 'childTold':
+      return childEntryOf(stored);
     case 'stepSkipped':
       return { kind: 'step_skipped', path };
     case 'stepCancelling': {
@@ -206,6 +215,7 @@ function runEntryOf(stored: Exclude<Stored, StoredStep | StoredBody>): Entry {
         attributes,
         deadlineUs: orNull(stored.value.deadlineUs),
         ...(traceparent === '' ? {} : { traceparent }),
+        ...(stored.value.family === undefined ? {} : { family: fromStoredFamily(stored.value.family) }),
       };
     }
     case 'cancelRequested': {

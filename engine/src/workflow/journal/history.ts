@@ -3,6 +3,7 @@ import {
   formatTimestampUs,
   scopeName,
   type Entry,
+  type FamilyLink,
   type PayloadRef,
   type RunFailure,
   type Value,
@@ -86,11 +87,23 @@ function bodyDetailOf(entry: BodyRunEntry): Readonly<Record<string, unknown>> {
   }
 }
 
+function shownParent(family: FamilyLink | undefined): Readonly<Record<string, unknown>> {
+  return family === undefined ? {} : { parent_run_id: family.parentId, parent_step: family.parentPath };
+}
+
+function shownChild(entry: Entry & { readonly kind: 'child_started' }): Readonly<Record<string, unknown>> {
+  const { familySlug, version, policy, isDetached, runId } = entry;
+  const workflow = { workflow: familySlug, ...(version === 0 ? {} : { version }) };
+  const how = { detached: isDetached, parent_close_policy: policy };
+  return { child_run_id: runId, ...workflow, input: shownSource(entry.input), ...how };
+}
+
 function detailOf(entry: Entry): Readonly<Record<string, unknown>> {
   switch (entry.kind) {
     case 'run_started': {
-      const { familySlug, version, input, attributes } = entry;
-      return { family_slug: familySlug, version, input: shownValue(input), attributes, ...by(entry.deadlineUs) };
+      const { familySlug, version, input, attributes, family } = entry;
+      const more = { ...shownParent(family), ...by(entry.deadlineUs) };
+      return { family_slug: familySlug, version, input: shownValue(input), attributes, ...more };
     }
     case 'step_scheduled':
       return { ...(entry.input === null ? {} : { input: shownSource(entry.input) }), ...by(entry.startByUs) };
@@ -109,6 +122,10 @@ function detailOf(entry: Entry): Readonly<Record<string, unknown>> {
       return { error: shownError(entry.error) };
     case 'step_waiting':
       return { wake_at: formatTimestampUs(entry.wakeAtUs) };
+    case 'child_started':
+      return shownChild(entry);
+    case 'child_told':
+      return { how: entry.how };
     case 'step_skipped':
       return {};
     case 'run_resumed':

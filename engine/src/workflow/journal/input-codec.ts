@@ -1,13 +1,15 @@
 /** Inputs that travel through the mailbox, as the bytes of its rows. */
-import { InboxBody, type AttemptResult } from '../../gen/ductor/journal/v1/journal.js';
-import { DuctorError } from '../../kernel/index.js';
+import { InboxBody, type AttemptResult, type RunBirth } from '../../gen/ductor/journal/v1/journal.js';
+import { DuctorError, impossible } from '../../kernel/index.js';
 import type { AttemptOutcome, RunInput } from '../machine/index.js';
-import { fromStoredValue, toStoredValue, unreadable } from './stored.js';
+import { closedStatus } from './entries-codec.js';
+import { fromStoredFamily, toStoredFamily } from './family-codec.js';
+import { fromStoredError, fromStoredValue, requiredValue, toStoredError, toStoredValue, unreadable } from './stored.js';
 
 /** Inputs the mailbox carries. */
 export type InboxInput = Extract<
   RunInput,
-  { readonly kind: 'cancel' | 'result' | 'terminate' | 'pause' | 'resume' | 'retry' }
+  { readonly kind: 'cancel' | 'result' | 'terminate' | 'pause' | 'resume' | 'retry' | 'start' | 'child_closed' }
 >;
 
 function storedOutcome(outcome: AttemptOutcome): NonNullable<AttemptResult['outcome']> {
@@ -25,6 +27,26 @@ function storedOutcome(outcome: AttemptOutcome): NonNullable<AttemptResult['outc
   }
 }
 
+/** Throws internal for a start that no step of another run asks for: those go no such way. */
+function storedBirth(input: RunInput & { readonly kind: 'start' }): RunBirth {
+  const { birth, attributes, traceparent } = input;
+  if (birth === undefined) return impossible('birth', 'a start without a parent in a mailbox');
+  const { familySlug, version, family } = birth;
+  const value = toStoredValue(input.input);
+  return {
+    ...{ familySlug, version, attributes, input: value, family: toStoredFamily(family) },
+    traceparent: traceparent ?? '',
+  };
+}
+
+function birthOf(stored: RunBirth): InboxInput {
+  const { familySlug, version, attributes, traceparent } = stored;
+  if (stored.family === undefined) throw unreadable('a birth without a parent');
+  const birth = { familySlug, version, family: fromStoredFamily(stored.family) };
+  const traced = traceparent === '' ? {} : { traceparent };
+  return { kind: 'start', input: requiredValue(stored.input), attributes, birth, ...traced };
+}
+
 function storedBody(input: InboxInput): NonNullable<InboxBody['body']> {
   switch (input.kind) {
     case 'cancel':
@@ -34,6 +56,16 @@ function storedBody(input: InboxInput): NonNullable<InboxBody['body']> {
     case 'resume':
     case 'retry':
       return { $case: input.kind, value: { requestedBy: input.requestedBy ?? '' } };
+    case 'start':
+      return { $case: 'birth', value: storedBirth(input) };
+    case 'child_closed': {
+      const { path, runId, status, output, error } = input;
+      const value = output === null ? undefined : toStoredValue(output);
+      return {
+        $case: 'childClosed',
+        value: { path, runId, state: status, output: value, error: toStoredError(error) },
+      };
+    }
     case 'result': {
       const { path, attempt } = input;
       return { $case: 'result', value: { path, attempt, outcome: storedOutcome(input.outcome) } };
@@ -83,6 +115,13 @@ export function decodeInput(bytes: Uint8Array): InboxInput {
     case 'resume':
     case 'retry':
       return { kind: body.$case, requestedBy: body.value.requestedBy };
+    case 'birth':
+      return birthOf(body.value);
+    case 'childClosed': {
+      const { path, runId, state, error } = body.value;
+      const output = body.value.output === undefined ? null : fromStoredValue(body.value.output);
+      return { kind: 'child_closed', path, runId, status: closedStatus(state), output, error: fromStoredError(error) };
+    }
     case 'result': {
       const { path, attempt, outcome } = body.value;
       return { kind: 'result', path, attempt, outcome: outcomeOf(outcome) };

@@ -3,6 +3,7 @@ import { Snapshot, type SnapshotStep } from '../../gen/ductor/journal/v1/journal
 import { stepTable, type RunState, type RunStatus, type StepState, type StepStatus } from '../machine/index.js';
 import { moveOut, putBack, type PayloadShelf, type PayloadSink } from './payloads.js';
 import { bodyOf, storedBody } from './body-codec.js';
+import { fromSnapshotChild, fromStoredFamily, toSnapshotChild, toStoredFamily } from './family-codec.js';
 import {
   fromStoredError,
   fromStoredSource,
@@ -76,6 +77,7 @@ function storedStep(step: StepState): SnapshotStep {
     firstAtUs: BigInt(step.firstAtUs),
     progress: step.progress === null ? undefined : toStoredValue(step.progress),
     body: step.body === null ? undefined : storedBody(step.body),
+    child: toSnapshotChild(step.child),
   };
 }
 
@@ -116,6 +118,7 @@ function storedState(state: RunState): Omit<Snapshot, 'hasPayloads'> {
     failing: [...state.steps.scopes.values()].flatMap(({ name, error }) =>
       error === null ? [] : { name, error: toStoredError(error) },
     ),
+    family: toStoredFamily(state.family),
   };
 }
 
@@ -143,6 +146,7 @@ function stepOf(stored: SnapshotStep): StepState | null {
     firstAtUs: Number(stored.firstAtUs),
     progress: stored.progress === undefined ? null : fromStoredValue(stored.progress),
     body: stored.body === undefined ? null : bodyOf(stored.body),
+    child: fromSnapshotChild(stored.child),
   };
 }
 
@@ -181,6 +185,7 @@ function stateOf(key: SnapshotKey, stored: Snapshot): RunState | null {
     compensating: stored.compensating.length === 0 ? null : stored.compensating,
     deadlineUs: orNull(stored.deadlineUs),
     ...(stored.traceparent === '' ? {} : { traceparent: stored.traceparent }),
+    family: stored.family === undefined ? null : fromStoredFamily(stored.family),
     steps: stepTable(
       steps,
       stored.failing.map(({ name, error }) => ({ name, error: requiredError(error) })),

@@ -43,7 +43,13 @@ describe('start', () => {
   it('is ignored by a run that has started', () => {
     const run = drive(sequence('a'));
     const before = run.give(start()).state;
-    expect(run.give(start('other'))).toEqual({ state: before, entries: [], commands: [], dispositions: ['ignored'] });
+    expect(run.give(start('other'))).toEqual({
+      state: before,
+      entries: [],
+      commands: [],
+      messages: [],
+      dispositions: ['ignored'],
+    });
   });
 
   it('must come first: everything else is ignored by a run that has not started', () => {

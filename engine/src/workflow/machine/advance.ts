@@ -16,6 +16,7 @@
  */
 import { impossible } from '../../kernel/index.js';
 import { applyCancel } from './cancel.js';
+import { applyChildClosed, sayGoodbye } from './child.js';
 import { closeWhenDone } from './close-run.js';
 import { finishDraft, isHeld } from './draft.js';
 import type { Advance, Command, Disposition, MachineContext, RunInput } from './inputs.js';
@@ -34,17 +35,33 @@ function applyStart(tick: Tick, input: RunInput & { readonly kind: 'start' }): D
   if (tick.draft.started) return 'ignored';
   const { familySlug, version, timeoutMs } = tick.plan;
   const deadlineUs = timeoutMs === null ? null : storableUs(tick.nowUs + timeoutMs * 1000);
-  const { attributes, traceparent } = input;
-  const traced = traceparent === undefined ? {} : { traceparent };
-  emit(tick, { kind: 'run_started', familySlug, version, input: input.input, attributes, deadlineUs, ...traced });
+  const { attributes, traceparent, birth } = input;
+  const more = {
+    ...(traceparent === undefined ? {} : { traceparent }),
+    ...(birth === undefined ? {} : { family: birth.family }),
+  };
+  emit(tick, { kind: 'run_started', familySlug, version, input: input.input, attributes, deadlineUs, ...more });
+  if (birth !== undefined && isRefused(tick, input)) return 'applied';
   tick.rootsDue = true;
   return 'applied';
+}
+
+/** A child that cannot be, or whose input its version does not allow, fails in its first row: its parent hears it. */
+function isRefused(tick: Tick, { input, refusal }: RunInput & { readonly kind: 'start' }): boolean {
+  const [problem] = refusal === undefined ? tick.plan.checkInput(input) : [];
+  const why =
+    refusal ?? (problem === undefined ? undefined : { code: 'invalid_argument', message: `input: ${problem}` });
+  if (why === undefined) return false;
+  emit(tick, { kind: 'run_failing', error: { ...why, step: '', attempt: 0, retryable: false, stack: '' } });
+  return true;
 }
 
 function apply(tick: Tick, input: RunInput): Disposition {
   switch (input.kind) {
     case 'start':
       return applyStart(tick, input);
+    case 'child_closed':
+      return applyChildClosed(tick, input);
     case 'result':
       return applyResult(tick, input);
     case 'running':
@@ -104,7 +121,7 @@ function lastingCommands(tick: Tick): readonly Command[] {
  */
 export function advance(plan: Plan, state: RunState, inputs: readonly RunInput[], context: MachineContext): Advance {
   if (state.closedAtUs !== null) {
-    return { state, entries: [], commands: [], dispositions: inputs.map(() => 'ignored') };
+    return { state, entries: [], commands: [], messages: [], dispositions: inputs.map(() => 'ignored') };
   }
   if (state.seq > 0 && (state.version !== plan.version || state.familySlug !== plan.familySlug)) {
     const given = `${plan.familySlug} version ${plan.version}`;
@@ -115,12 +132,14 @@ export function advance(plan: Plan, state: RunState, inputs: readonly RunInput[]
   }
   const tick = openTick(plan, state, context);
   const dispositions = inputs.map((input) => apply(tick, input));
-  if (tick.entries.length === 0) return { state, entries: [], commands: [], dispositions };
+  if (tick.entries.length === 0) return { state, entries: [], commands: [], messages: [], dispositions };
   settle(tick);
+  if (tick.draft.closed !== null) sayGoodbye(tick);
   return {
     state: finishDraft(tick.draft, state.seq + 1),
     entries: tick.entries,
     commands: lastingCommands(tick),
+    messages: tick.messages,
     dispositions,
   };
 }

@@ -32,7 +32,15 @@ function freshStep(path: string): StepState {
     firstAtUs: 0,
     progress: null,
     body: null,
+    child: null,
   };
+}
+
+/** A step whose child is on its way. */
+function withChild(step: StepState, entry: StepEntry & { readonly kind: 'child_started' }, sinceUs: number): StepState {
+  const { runId, familySlug, policy, isDetached } = entry;
+  const child = { runId, familySlug, policy, isDetached, told: null };
+  return { ...step, status: 'WAITING', input: entry.input, sinceUs, child };
 }
 
 /** The step after an entry that checkStepEntry has let through. */
@@ -61,6 +69,10 @@ function nextStep(draft: Draft, step: StepState, entry: StepEntry): StepState {
       return { ...ended(step, sinceUs), status: 'FAILED', error: entry.error };
     case 'step_waiting':
       return { ...step, status: 'WAITING', dueAtUs: entry.wakeAtUs, sinceUs };
+    case 'child_started':
+      return withChild(step, entry, sinceUs);
+    case 'child_told':
+      return { ...step, child: step.child === null ? null : { ...step.child, told: entry.how } };
     case 'step_skipped':
       return { ...step, sinceUs };
     case 'step_cancelling':
@@ -124,6 +136,7 @@ function applyRunEntry(draft: Draft, entry: RunEntry): void {
       draft.attributes = entry.attributes;
       draft.deadlineUs = entry.deadlineUs;
       draft.traceparent = entry.traceparent;
+      draft.family = entry.family ?? null;
       return;
     case 'cancel_requested':
       // A cancel ends parking and pause: it is how a dead letter is closed.

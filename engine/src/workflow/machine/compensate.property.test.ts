@@ -1,7 +1,7 @@
 /** Compensations against a naive evaluator: what is undone, in which order, and that nothing runs beside it. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CANCEL, completed, failed, RESUME, WAKE, type DrivenRun } from '../testing/drive.js';
+import { CANCEL, closeChildren, completed, failed, RESUME, WAKE, type DrivenRun } from '../testing/drive.js';
 import { giveAll, open, play } from '../testing/play.js';
 import { acts } from '../testing/random-inputs.js';
 import { CASES, plans } from '../testing/random-plan.js';
@@ -17,6 +17,7 @@ function toTheEnd(run: DrivenRun, picks: readonly number[]): void {
       if (status === 'BACKOFF' || status === 'WAITING') continue;
       run.give(pick % 3 === 0 && round < 100 ? failed(path, attempt) : completed(path, round, attempt));
     }
+    closeChildren(run);
     run.nowUs = Math.max(run.nowUs, wakeAtUs(run.state) ?? 0);
     run.give(WAKE);
   }

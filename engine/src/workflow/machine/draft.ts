@@ -28,6 +28,7 @@ export interface Draft {
   compensating: RunState['compensating'];
   deadlineUs: number | null;
   traceparent: string | undefined;
+  family: RunState['family'];
   /** run_terminated stands in this row: the row closes the run. */
   terminated: boolean;
   readonly steps: StepEdit;
@@ -56,6 +57,7 @@ export function emptyRun(key: { readonly tenantId: string; readonly runId: strin
     ending: null,
     compensating: null,
     deadlineUs: null,
+    family: null,
     steps: EMPTY_STEPS,
   };
 }
@@ -84,6 +86,7 @@ export function openDraft(before: RunState, atUs: number): Draft {
     compensating: before.compensating,
     deadlineUs: before.deadlineUs,
     traceparent: before.traceparent,
+    family: before.family,
     terminated: false,
     steps: editSteps(before.steps),
   };
@@ -146,6 +149,7 @@ export function finishDraft(draft: Draft, seq: number): RunState {
     ending: draft.ending,
     compensating: draft.compensating,
     deadlineUs: draft.deadlineUs,
+    family: draft.family,
     steps: draft.steps.done(),
   };
   return traceparent === undefined ? state : { ...state, traceparent };

@@ -1,7 +1,7 @@
 /** M9, M10 and totality of the workflow design, each over random plans, inputs and times. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CANCEL, completed, drive, failed, start, type DrivenRun } from '../testing/drive.js';
+import { CANCEL, closeChildren, completed, drive, failed, start, type DrivenRun } from '../testing/drive.js';
 import { check, giveAll, open, play } from '../testing/play.js';
 import { acts } from '../testing/random-inputs.js';
 import { CASES, plans } from '../testing/random-plan.js';
@@ -16,6 +16,7 @@ function letWorkersAnswer(run: DrivenRun, rounds: number): void {
       const fails = round * 2 < rounds && (round + attempt) % 3 === 0;
       run.give(fails ? failed(path, attempt) : completed(path, 1, attempt));
     }
+    closeChildren(run);
     run.nowUs = Math.max(run.nowUs, wakeAtUs(run.state) ?? 0);
     run.give({ kind: 'wake' });
   }
@@ -46,6 +47,13 @@ describe('M10 cancellation reaches every running step', () => {
         const { path, status, attempt } = step;
         // A step that runs a body ends with what is under way of it.
         if (isUndoing(plan, step) || status === 'OPEN' || status === 'CLOSING') continue;
+        if (step.child !== null) {
+          // Its step has ended when it has; until then it has been told.
+          expect(step.child.told).toBe(step.child.policy);
+          const told = run.facts.filter((fact) => fact.kind === 'child_told' && fact.path === path);
+          expect(told).toHaveLength(1);
+          continue;
+        }
         expect(status).toBe('CANCELLING');
         const told = run.facts.some((fact) => fact.kind === 'step_cancelling' && fact.path === path);
         expect(told).toBe(true);
@@ -63,7 +71,7 @@ describe('M10 cancellation reaches every running step', () => {
     });
   });
 
-  it('time alone ends it when no worker answers and there is nothing to compensate', () => {
+  it('time and its children end it when no worker answers and there is nothing to compensate', () => {
     check((drawn, sequence) => {
       const steps = drawn.steps.filter(({ compensates }) => compensates === null);
       const plan = {
@@ -77,6 +85,7 @@ describe('M10 cancellation reaches every running step', () => {
       run.give(run.state.cancel === null && run.state.ending === null ? CANCEL : { kind: 'resume' });
       const { cancel, ending } = run.state;
       for (let round = 0; round < plan.stepByRef.size * 8 && !isClosed(run.state); round += 1) {
+        closeChildren(run);
         run.nowUs = Math.max(run.nowUs, wakeAtUs(run.state) ?? 0);
         run.give({ kind: 'wake' });
       }

@@ -1,6 +1,6 @@
 /** Facts the journal records. A closed union: an entry is never rewritten, kinds are only added. */
-import type { FailedItems } from './plan.js';
-import type { RunFailure } from './state.js';
+import type { ClosePolicy, FailedItems } from './plan.js';
+import type { FamilyLink, RunFailure } from './state.js';
 import type { Value, ValueSource } from './value.js';
 
 /** How a run can end. */
@@ -17,6 +17,8 @@ export type Entry =
       readonly deadlineUs: number | null;
       /** W3C trace context of the trigger; absent: none. */
       readonly traceparent?: string;
+      /** Absent: no step of another run started it. */
+      readonly family?: FamilyLink;
     }
   | {
       readonly kind: 'step_scheduled';
@@ -43,6 +45,19 @@ export type Entry =
     }
   | { readonly kind: 'step_failed'; readonly path: string; readonly attempt: number; readonly error: RunFailure }
   | { readonly kind: 'step_waiting'; readonly path: string; readonly wakeAtUs: number }
+  /** The message that starts the child goes out with this very row. */
+  | {
+      readonly kind: 'child_started';
+      readonly path: string;
+      readonly runId: string;
+      readonly familySlug: string;
+      /** 0: the current one when the child begins. */
+      readonly version: number;
+      readonly input: ValueSource;
+      readonly policy: ClosePolicy;
+      readonly isDetached: boolean;
+    }
+  | { readonly kind: 'child_told'; readonly path: string; readonly how: 'cancel' | 'terminate' }
   | { readonly kind: 'step_skipped'; readonly path: string }
   | { readonly kind: 'step_cancelling'; readonly path: string; readonly attempt: number; readonly deadlineUs: number }
   | { readonly kind: 'step_cancelled'; readonly path: string; readonly attempt: number; readonly abandoned: boolean }

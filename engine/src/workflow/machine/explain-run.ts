@@ -22,7 +22,9 @@ export type ReasonKind =
   /** A step waits for time. */
   | 'timer'
   /** A step goes on with its body in a moment. */
-  | 'body';
+  | 'body'
+  /** A step waits for the end of its child run. */
+  | 'child';
 
 /** The one reason. */
 export interface RunReason {
@@ -74,7 +76,7 @@ function decided(state: RunState): string {
 function ofStep(state: RunState, step: StepState, others: number): RunReason {
   const { path, attempt, worker, sinceUs, status } = step;
   return {
-    kind: KINDS[status] ?? 'running',
+    kind: step.child === null ? (KINDS[status] ?? 'running') : 'child',
     step: path,
     attempt,
     worker,

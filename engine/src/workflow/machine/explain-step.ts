@@ -2,7 +2,7 @@
 import { isHeld } from './draft.js';
 import { isClosed } from './queries.js';
 import { isEnded } from './resolve-edges.js';
-import type { RunState, StepState } from './state.js';
+import type { ChildState, RunState, StepState } from './state.js';
 import { formatTimestampUs } from './timestamp.js';
 
 function time(dueAtUs: number | null): string {
@@ -24,6 +24,10 @@ function progress({ body }: StepState): string {
   return `${ended} of ${body.count} ${what}${body.failed === 0 ? '' : `, ${body.failed} of them failed`}`;
 }
 
+function childOf({ runId, familySlug, told }: ChildState): string {
+  return `child run ${runId} of ${familySlug} to end${told === null ? '' : `; it was told to (${told})`}`;
+}
+
 function ownReason(step: StepState): string {
   switch (step.status) {
     case 'SCHEDULED':
@@ -35,7 +39,7 @@ function ownReason(step: StepState): string {
       return `attempt ${step.attempt + 1} at ${time(step.dueAtUs)}${why}`;
     }
     case 'WAITING':
-      return time(step.dueAtUs);
+      return step.child === null ? time(step.dueAtUs) : childOf(step.child);
     case 'CANCELLING':
       return `attempt ${step.attempt} to stop${until(step.dueAtUs)}`;
     case 'OPEN':

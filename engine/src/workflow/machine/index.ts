@@ -6,7 +6,16 @@ export { explainRun, type ReasonKind, type RunReason } from './explain-run.js';
 export { explainStep } from './explain-step.js';
 export { MAX_VALUE_BYTES } from './failure.js';
 export { fold, type RowStamp } from './fold.js';
-export type { Advance, AttemptOutcome, Command, Disposition, MachineContext, RunInput } from './inputs.js';
+export type {
+  Advance,
+  AttemptOutcome,
+  Birth,
+  Command,
+  Disposition,
+  MachineContext,
+  RunInput,
+  RunMessage,
+} from './inputs.js';
 export {
   abortsOf,
   dispatchesOf,
@@ -18,6 +27,7 @@ export {
 } from './orders.js';
 export { pathIn, refOfPath, scopeName, scopeOfPath } from './path.js';
 export type {
+  ClosePolicy,
   Compensation,
   ExpressionScope,
   FailedItems,
@@ -34,6 +44,8 @@ export { isActive, isClosed, resolveSource, runOutput, stateBytes, wakeAtUs } fr
 export { outcomesOf, withOutcomes } from './body-state.js';
 export type {
   BodyState,
+  ChildState,
+  FamilyLink,
   ItemOutcome,
   RunFailure,
   RunState,

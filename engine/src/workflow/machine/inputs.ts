@@ -1,6 +1,6 @@
 /** What goes into the machine (facts from outside) and what comes out of it. */
-import type { Entry } from './entries.js';
-import type { RunState } from './state.js';
+import type { ClosedStatus, Entry } from './entries.js';
+import type { FamilyLink, RunFailure, RunState } from './state.js';
 import type { Value } from './value.js';
 
 /** How an attempt ended, as its worker says. */
@@ -18,6 +18,21 @@ export type AttemptOutcome =
     }
   | { readonly kind: 'cancelled' };
 
+/** What a run that another one starts is to be. */
+export interface Birth {
+  readonly familySlug: string;
+  /** 0: the current one. */
+  readonly version: number;
+  readonly family: FamilyLink;
+}
+
+/** What a run says to another: it goes into the mailbox with the very row that says it. */
+export interface RunMessage {
+  /** The run that is to hear it; it need not exist yet. */
+  readonly runId: string;
+  readonly input: Extract<RunInput, { readonly kind: 'start' | 'cancel' | 'terminate' | 'child_closed' }>;
+}
+
 /** A fact from outside. Applying one twice equals applying it once (M1). */
 export type RunInput =
   | {
@@ -26,6 +41,19 @@ export type RunInput =
       readonly attributes: Readonly<Record<string, string>>;
       /** W3C trace context of the trigger; absent: none. */
       readonly traceparent?: string;
+      /** A step of another run starts it. Absent: somebody from outside does. */
+      readonly birth?: Birth;
+      /** Why it fails at once. Absent: it does not. */
+      readonly refusal?: { readonly code: string; readonly message: string };
+    }
+  /** The child run that a step waits for has ended. */
+  | {
+      readonly kind: 'child_closed';
+      readonly path: string;
+      readonly runId: string;
+      readonly status: ClosedStatus;
+      readonly output: Value | null;
+      readonly error: RunFailure | null;
     }
   | { readonly kind: 'result'; readonly path: string; readonly attempt: number; readonly outcome: AttemptOutcome }
   /** The attempt has been on this worker since startedAtUs. */
@@ -83,6 +111,8 @@ export interface Advance {
   readonly state: RunState;
   readonly entries: readonly Entry[];
   readonly commands: readonly Command[];
+  /** To be written in the commit of the entries. */
+  readonly messages: readonly RunMessage[];
   /** One per input, in order. */
   readonly dispositions: readonly Disposition[];
 }

@@ -64,6 +64,8 @@ const MOVES = new Set([
   'SCHEDULED>RUNNING',
   ...['SCHEDULED', 'RUNNING'].flatMap((from) => [`${from}>COMPLETED`, `${from}>FAILED`, `${from}>BACKOFF`]),
   'BACKOFF>SCHEDULED',
+  // Of a step with a child, which may fail and be told to end.
+  ...['WAITING>FAILED', 'WAITING>WAITING'],
   ...['PENDING>WAITING', 'WAITING>COMPLETED', 'PENDING>COMPLETED', 'PENDING>FAILED', 'PENDING>SKIPPED'],
   ...['SCHEDULED>CANCELLING', 'RUNNING>CANCELLING'],
   ...['CANCELLING>COMPLETED', 'CANCELLING>FAILED', 'CANCELLING>CANCELLED'],
@@ -81,6 +83,8 @@ const STATUS_AFTER: Readonly<Record<string, string>> = {
   attempt_failed: 'BACKOFF',
   step_failed: 'FAILED',
   step_waiting: 'WAITING',
+  child_started: 'WAITING',
+  child_told: 'WAITING',
   step_skipped: 'SKIPPED',
   step_cancelling: 'CANCELLING',
   step_cancelled: 'CANCELLED',
@@ -196,7 +200,7 @@ describe('M6 no timer fires early', () => {
         const isTimer =
           (fact.kind === 'step_scheduled' && fact.attempt > 1) ||
           (fact.kind === 'step_completed' && stepAt(plan, fact.path)?.type === 'WAIT') ||
-          (fact.kind === 'step_cancelled' && fact.abandoned && !isTerminated) ||
+          (fact.kind === 'step_cancelled' && fact.abandoned && fact.attempt > 0 && !isTerminated) ||
           // A step that runs a body fails with the error of its item.
           ((fact.kind === 'attempt_failed' || (fact.kind === 'step_failed' && fact.attempt > 0)) &&
             TIMEOUTS.includes(fact.error.code));
@@ -240,7 +244,8 @@ const KINDS: Readonly<Record<string, string>> = {
 
 function kindOf(state: RunState, step: StepState | undefined): string {
   if (state.parked !== null) return 'parked';
-  return state.paused === null ? (KINDS[step?.status ?? ''] ?? 'none') : 'paused';
+  if (state.paused !== null) return 'paused';
+  return step?.child ? 'child' : (KINDS[step?.status ?? ''] ?? 'none');
 }
 
 describe('M7 every open run has a reason to wait', () => {
@@ -259,10 +264,11 @@ describe('M7 every open run has a reason to wait', () => {
         expect(reason?.sinceUs).toBeGreaterThan(0);
         expect(reason?.kind).toBe(kindOf(state, state.steps.get(reason?.step ?? '')));
         if (state.parked !== null || state.paused !== null) return;
-        expect(reason?.untilUs !== null || reason.kind === 'no_worker').toBe(true);
+        expect(reason?.untilUs !== null || ['no_worker', 'child'].includes(reason.kind)).toBe(true);
         expect(state.steps.active + state.steps.waiting + state.steps.bodies).toBe(open(state).length);
         expect(open(state).length).toBeGreaterThan(0);
-        if (state.steps.active === 0) expect(wakeAtUs(state)).not.toBeNull();
+        const hasChild = open(state).some(({ child }) => child !== null);
+        if (state.steps.active === 0 && !hasChild) expect(wakeAtUs(state)).not.toBeNull();
       });
     });
   });

@@ -29,6 +29,8 @@ describe('headerOf', () => {
       version: 1,
       startedAtUs: T0_US,
       attributes: { region: 'north' },
+      rootId: null,
+      parentId: null,
     };
     expect(headerOf(run.state)).toEqual({
       ...header,

@@ -20,6 +20,8 @@ export function headerOf(state: RunState): RunHeader {
     startedAtUs: state.startedAtUs,
     closedAtUs: state.closedAtUs,
     attributes: state.attributes,
+    rootId: state.family?.rootId ?? null,
+    parentId: state.family?.parentId ?? null,
   };
 }
 

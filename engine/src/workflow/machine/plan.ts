@@ -82,6 +82,9 @@ interface PlanStepBase {
   readonly join: Join;
 }
 
+/** What becomes of a child whose parent comes to its end first. */
+export type ClosePolicy = 'cancel' | 'terminate' | 'abandon';
+
 /** A step. */
 export type PlanStep =
   | (PlanStepBase & {
@@ -119,6 +122,16 @@ export type PlanStep =
       readonly message: (scope: ExpressionScope) => string;
     })
   | (PlanStepBase & { readonly type: 'COMPLETE'; readonly output: Template })
+  | (PlanStepBase & {
+      readonly type: 'SUB_WORKFLOW';
+      readonly familySlug: string;
+      /** 0: the current one when the child begins. */
+      readonly version: number;
+      readonly input: Template;
+      /** The step is done once the child is on its way. */
+      readonly isDetached: boolean;
+      readonly closePolicy: ClosePolicy;
+    })
   | (PlanStepBase & {
       readonly type: 'SCATTER';
       /** The list: the body runs once for each of its items. */

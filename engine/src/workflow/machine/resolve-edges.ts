@@ -16,6 +16,7 @@ import type { EdgeResolution, Place, Tick } from './tick.js';
 /** Codes of failures that are timeouts. A step body that fails with one of them says the same of itself. */
 const TIMEOUT_CODES: ReadonlySet<string> = new Set([
   'heartbeat_timeout',
+  'run_timeout',
   'schedule_to_start_timeout',
   'timeout',
   'total_timeout',

@@ -69,6 +69,25 @@ function runComplete(tick: Tick, { step, place, path }: Begun<'COMPLETE'>): void
   endCompleted(tick, { kind: 'stepOutput', path });
 }
 
+/** Sends the message that starts a child run. */
+function startChild(tick: Tick, { step, place, path }: Begun<'SUB_WORKFLOW'>): void {
+  const { familySlug, version, isDetached, closePolicy: policy } = step;
+  const { draft } = tick;
+  const input = sourceOf(tick, place, step.input, `the input of step ${path}`);
+  const parentId = draft.before.runId;
+  const runId = tick.newId();
+  emit(tick, { kind: 'child_started', path, runId, familySlug, version, input, policy, isDetached });
+  const rootId = draft.family?.rootId ?? parentId;
+  const family = { rootId, parentId, parentPath: path, notifies: !isDetached };
+  const traced = draft.traceparent === undefined ? {} : { traceparent: draft.traceparent };
+  const birth = { familySlug, version, family };
+  const start = { kind: 'start', input: valueOf(draft, input, path), attributes: {}, birth, ...traced } as const;
+  tick.messages.push({ runId, input: start });
+  if (!isDetached) return;
+  emit(tick, { kind: 'step_completed', path, attempt: 0, output: jsonValue({ run_id: runId }) });
+  tick.ended.push(path);
+}
+
 function begin(tick: Tick, step: PlanStep, place: Place, path: string): void {
   switch (step.type) {
     case 'CALLBACK':
@@ -89,6 +108,8 @@ function begin(tick: Tick, step: PlanStep, place: Place, path: string): void {
       return openLoop(tick, step, place, path);
     case 'GATHER':
       return gather(tick, step, place, path);
+    case 'SUB_WORKFLOW':
+      return startChild(tick, { step, place, path });
   }
 }
 

@@ -10,7 +10,8 @@
  * only those steps begin.
  * Step status (a step that is not in `steps` is PENDING)
  *   PENDING -> SCHEDULED -> RUNNING -> COMPLETED | FAILED | BACKOFF;  BACKOFF -> SCHEDULED (next attempt)
- *   PENDING -> WAITING -> COMPLETED;  PENDING -> COMPLETED | FAILED (done by the coordinator itself)
+ *   PENDING -> WAITING (a timer, or a child run) -> COMPLETED | FAILED
+ *    PENDING -> COMPLETED | FAILED (done by the coordinator itself)
  *   PENDING -> SKIPPED
  *   SCHEDULED | RUNNING -> CANCELLING -> COMPLETED | FAILED | CANCELLED;  BACKOFF | WAITING -> CANCELLED
  *   SCHEDULED | RUNNING -> CANCELLED (the run is terminated)
@@ -19,6 +20,7 @@
  * Steps of a body leave the table together, when their item or iteration has ended: its outcome stands in the step that
  * runs the body.
  */
+import type { ClosePolicy } from './plan.js';
 import type { Value, ValueSource } from './value.js';
 
 /** Public state of a run. */
@@ -105,6 +107,28 @@ export interface ScopeState {
   readonly error: RunFailure | null;
 }
 
+/** How a run hangs together with the one that started it. */
+export interface FamilyLink {
+  /** The run at the top, which nobody's step started. */
+  readonly rootId: string;
+  readonly parentId: string;
+  /** Path of the parent's step. */
+  readonly parentPath: string;
+  /** The parent waits: it is told when this run ends. */
+  readonly notifies: boolean;
+}
+
+/** A child run, as the step that started it knows it. */
+export interface ChildState {
+  readonly runId: string;
+  readonly familySlug: string;
+  readonly policy: ClosePolicy;
+  /** Nobody waits for it. */
+  readonly isDetached: boolean;
+  /** It was told to end. */
+  readonly told: 'cancel' | 'terminate' | null;
+}
+
 /** State of one step. */
 export interface StepState {
   readonly path: string;
@@ -134,6 +158,8 @@ export interface StepState {
   readonly progress: Value | null;
   /** Of a step that runs a body. */
   readonly body: BodyState | null;
+  /** Of a SUB_WORKFLOW step that has begun; null otherwise. */
+  readonly child: ChildState | null;
 }
 
 /**
@@ -195,5 +221,7 @@ export interface RunState {
   readonly deadlineUs: number | null;
   /** W3C trace context of the trigger, for spans of its steps; absent: none. Decides nothing. */
   readonly traceparent?: string;
+  /** Null for a run that no step started. */
+  readonly family: FamilyLink | null;
   readonly steps: StepTable;
 }

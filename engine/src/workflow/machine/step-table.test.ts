@@ -22,6 +22,7 @@ const states: fc.Arbitrary<StepState> = fc.record({
   firstAtUs: fc.constant(0),
   progress: fc.constant(null),
   body: fc.constant(null),
+  child: fc.constant(null),
 });
 
 /** What the table says of itself beyond its steps, counted anew. */
@@ -71,7 +72,7 @@ describe('a table of steps', () => {
   it('is read as any map', () => {
     const step: StepState = {
       ...{ path: 'a', status: 'WAITING', attempt: 0, input: null, output: null, error: null },
-      ...{ dueAtUs: 5, worker: null, lostInARow: 0, sinceUs: 0, firstAtUs: 0, progress: null, body: null },
+      ...{ dueAtUs: 5, worker: null, lostInARow: 0, sinceUs: 0, firstAtUs: 0, progress: null, body: null, child: null },
     };
     const table = stepTable([step]);
     expect([table.has('a'), table.has('b'), table.get('b')]).toEqual([true, false, undefined]);

@@ -1,4 +1,5 @@
 /** Stops steps that are under way: the whole run ends, or only some of its steps are of no use any more. */
+import { tellChild } from './child.js';
 import { ownerOfScope } from './path.js';
 import type { StepState } from './state.js';
 import { isActiveStatus, isBodyStatus, isWaitingStatus } from './step-table.js';
@@ -10,10 +11,10 @@ function endWaiting(tick: Tick, path: string): void {
   emit(tick, { kind: 'step_cancelled', path, attempt: 0, abandoned: false });
 }
 
-/** Ends the steps that wait for time alone. */
+/** Ends the steps that wait for time alone; a child goes on. */
 export function cancelWaiting(tick: Tick): void {
   if (tick.draft.steps.waiting() === 0) return;
-  const waiting = [...tick.draft.steps.values()].filter((step) => isWaitingStatus(step.status));
+  const waiting = [...tick.draft.steps.values()].filter((step) => isWaitingStatus(step.status) && step.child === null);
   for (const { path } of waiting) endWaiting(tick, path);
 }
 
@@ -31,8 +32,10 @@ function tellToStop(tick: Tick, { path, attempt }: StepState): void {
 
 /** Stops one step with all of its body, whatever it does; nothing when it has ended or was told before. */
 export function stopStep(tick: Tick, step: StepState): void {
-  if (isWaitingStatus(step.status)) endWaiting(tick, step.path);
-  else if (isActiveStatus(step.status) && step.status !== 'CANCELLING') tellToStop(tick, step);
+  if (isWaitingStatus(step.status)) {
+    if (step.child === null) endWaiting(tick, step.path);
+    else tellChild(tick, step, step.child);
+  } else if (isActiveStatus(step.status) && step.status !== 'CANCELLING') tellToStop(tick, step);
   else if (isBodyStatus(step.status)) {
     if (step.status === 'OPEN') emit(tick, { kind: 'step_closing', path: step.path, error: null });
     stopBody(tick, step.path);
@@ -47,7 +50,7 @@ export function stopStep(tick: Tick, step: StepState): void {
 export function stopAll(tick: Tick): void {
   if (tick.draft.compensating !== null) return;
   cancelWaiting(tick);
-  if (tick.draft.steps.active() === 0) return;
+  if (tick.draft.steps.active() === 0 && tick.draft.steps.waiting() === 0) return;
   for (const step of [...tick.draft.steps.values()]) if (!isBodyStatus(step.status)) stopStep(tick, step);
 }
 
@@ -72,7 +75,7 @@ export type Stop = 'cancel' | 'drain';
 /** Stops a scope and all within it. */
 export function stopScope(tick: Tick, scope: string, how: Stop): void {
   for (const step of [...underWay(tick, scope)]) {
-    if (how === 'cancel' || isWaitingStatus(step.status)) stopStep(tick, step);
+    if (how === 'cancel' || (isWaitingStatus(step.status) && step.child === null)) stopStep(tick, step);
   }
   // A step within that runs a body and has nothing under way ends with that.
   for (const path of tick.draft.steps.scope(scope)?.members ?? []) {

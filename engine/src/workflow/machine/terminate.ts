@@ -1,4 +1,5 @@
 /** Ends a run at once, whatever is open. */
+import { sayEnd } from './child.js';
 import type { Disposition, RunInput } from './inputs.js';
 import { isActiveStatus, isBodyStatus, isWaitingStatus } from './step-table.js';
 import { emit, type Tick } from './tick.js';
@@ -11,9 +12,10 @@ export function applyTerminate(tick: Tick, input: RunInput & { readonly kind: 't
   const { draft } = tick;
   if (!draft.started || draft.closed !== null) return 'ignored';
   emit(tick, { kind: 'run_terminated', reason: input.reason, requestedBy: input.requestedBy });
-  for (const { path, attempt, status } of [...draft.steps.values()]) {
+  for (const { path, attempt, status, child } of [...draft.steps.values()]) {
+    if (child !== null && isWaitingStatus(status)) sayEnd(tick, child);
     if (isWaitingStatus(status) || isBodyStatus(status))
-      emit(tick, { kind: 'step_cancelled', path, attempt: 0, abandoned: false });
+      emit(tick, { kind: 'step_cancelled', path, attempt: 0, abandoned: child !== null });
     if (!isActiveStatus(status)) continue;
     const isHere = tick.scheduled.has(path);
     emit(tick, { kind: 'step_cancelled', path, attempt, abandoned: !isHere });

@@ -3,7 +3,7 @@ import { impossible, seededRandom, unitInterval, type Random } from '../../kerne
 import { applyEntry } from './apply-entry.js';
 import { isEndDecided, isHeld, openDraft, triesAgain, type Draft } from './draft.js';
 import type { Entry } from './entries.js';
-import type { Command, MachineContext } from './inputs.js';
+import type { Command, MachineContext, RunMessage } from './inputs.js';
 import { ownerOfScope, scopeOfPath } from './path.js';
 import { stepAt, type ExpressionScope, type Plan, type PlanBody, type PlanEdge, type PlanStep } from './plan.js';
 import { expressionsOf } from './scope.js';
@@ -33,6 +33,7 @@ export interface Tick {
   readonly draft: Draft;
   readonly entries: Entry[];
   readonly commands: Command[];
+  readonly messages: RunMessage[];
   /** Steps whose attempt was scheduled in this tick: no worker has it yet. */
   readonly scheduled: Set<string>;
   /** Paths of steps that ended and whose outgoing edges have not been looked at, in order. */
@@ -51,6 +52,7 @@ export interface Tick {
   readonly draw: () => number;
   /** What an attempt reported last of its progress. */
   readonly progressOf: (path: string, attempt: number) => Value | null;
+  readonly newId: () => string;
 }
 
 const NOT_KNOWN = (): null => null;
@@ -67,6 +69,7 @@ export function openTick(plan: Plan, state: RunState, context: MachineContext): 
     draft,
     entries: [],
     commands: [],
+    messages: [],
     scheduled: new Set(),
     ended: [],
     rootsDue: false,
@@ -76,6 +79,7 @@ export function openTick(plan: Plan, state: RunState, context: MachineContext): 
     begun: 0,
     draw: () => unitInterval((random ??= seededRandom(context.seed))),
     progressOf: context.progressOf ?? NOT_KNOWN,
+    newId: context.newId,
   };
 }
 

@@ -33,8 +33,10 @@ export const STEP_TRANSITIONS: Readonly<Record<StepEntry['kind'], readonly StepF
   step_running: ['SCHEDULED'],
   step_completed: ['SCHEDULED', 'RUNNING', 'PENDING', 'WAITING', 'CANCELLING', 'OPEN'],
   attempt_failed: ['SCHEDULED', 'RUNNING'],
-  step_failed: ['SCHEDULED', 'RUNNING', 'PENDING', 'CANCELLING', 'OPEN', 'CLOSING'],
+  step_failed: ['SCHEDULED', 'RUNNING', 'PENDING', 'CANCELLING', 'WAITING', 'OPEN', 'CLOSING'],
   step_waiting: ['PENDING'],
+  child_started: ['PENDING'],
+  child_told: ['WAITING'],
   step_skipped: ['PENDING'],
   step_cancelling: ['SCHEDULED', 'RUNNING'],
   step_cancelled: ['CANCELLING', 'BACKOFF', 'WAITING', 'SCHEDULED', 'RUNNING', 'OPEN', 'CLOSING'],
@@ -72,7 +74,7 @@ function mayCompensate(draft: Draft, steps: readonly string[]): boolean {
 }
 
 /** Why the run's own state forbids the entry of a step; null: it does not. */
-function refusal(draft: Draft, entry: StepEntry, from: StepFrom): string | null {
+function refusal(draft: Draft, entry: StepEntry, from: StepFrom, hasChild: boolean): string | null {
   if (draft.terminated && entry.kind !== 'step_cancelled') return 'in a run that is terminated';
   if (entry.kind === 'step_cancelling') return draft.compensating === null ? null : 'which compensates';
   if (entry.kind === 'step_cancelled') {
@@ -80,7 +82,10 @@ function refusal(draft: Draft, entry: StepEntry, from: StepFrom): string | null 
       from === 'CANCELLING' || from === 'BACKOFF' || from === 'WAITING' || from === 'OPEN' || from === 'CLOSING';
     return isTold || draft.terminated ? null : 'which was not told to stop';
   }
-  const isBeginning = from === 'PENDING' || from === 'WAITING' || from === 'BACKOFF' || entry.kind === 'step_collected';
+  if (entry.kind === 'child_told') return hasChild && draft.compensating === null ? null : 'which has none to tell';
+  // What a child comes to is a fact, like the result of an attempt.
+  const isWait = from === 'WAITING' && !hasChild;
+  const isBeginning = from === 'PENDING' || isWait || from === 'BACKOFF' || entry.kind === 'step_collected';
   return isBeginning && !stepGoesOn(draft, entry.path) ? `${from} in a run that is held` : null;
 }
 
@@ -111,7 +116,8 @@ export function checkStepEntry(draft: Draft, entry: StepEntry): StepState | unde
   const attempt = 'attempt' in entry ? entry.attempt : 0;
   const named = attemptNamed(entry.kind, from, previous);
   if (attempt !== named) refuse(draft, entry, `of step ${entry.path} names attempt ${attempt}, not ${named}`);
-  const why = placeRefusal(draft, entry, previous) ?? refusal(draft, entry, from);
+  const hasChild = previous !== undefined && previous.child !== null;
+  const why = placeRefusal(draft, entry, previous) ?? refusal(draft, entry, from, hasChild);
   if (why !== null) refuse(draft, entry, `of step ${entry.path}, ${why}`);
   return previous;
 }

@@ -12,6 +12,7 @@ import type { TenantAccess } from '../../store/index.js';
 import type { PlanSource } from '../coordinator/ports.js';
 import { compilePlan } from '../definition/index.js';
 import type { Plan } from '../machine/plan.js';
+import type { CurrentVersions } from './current-versions.js';
 import { storedDefinition } from './records.js';
 import { loadDefinition } from './sql/load-definition.js';
 
@@ -32,7 +33,12 @@ export interface PlanSourceOptions {
  * Plans of published versions. `load` throws database_unavailable, and expression_invalid or expression_too_costly when
  * an engine with other limits published the version.
  */
-export function createPlanSource(db: TenantAccess, cel: CelCompiler, options: PlanSourceOptions = {}): PlanSource {
+export function createPlanSource(
+  db: TenantAccess,
+  cel: CelCompiler,
+  current: CurrentVersions,
+  options: PlanSourceOptions = {},
+): PlanSource {
   const plans = new LRUCache<string, Plan>({ maxSize: options.maxBytes ?? MAX_BYTES });
   const loading = new Map<string, Promise<Plan | undefined>>();
 
@@ -44,6 +50,7 @@ export function createPlanSource(db: TenantAccess, cel: CelCompiler, options: Pl
     return plan;
   };
   return {
+    current,
     peek: (tenantId, familySlug, version) => plans.get(keyOf(tenantId, familySlug, version)),
     load(tenantId, familySlug, version) {
       const key = keyOf(tenantId, familySlug, version);

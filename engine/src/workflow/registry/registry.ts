@@ -252,7 +252,7 @@ export function createWorkflowRegistry(options: WorkflowRegistryOptions): Workfl
       if (version > 0) return version;
       throw new DuctorError('workflow_not_published', `${familySlug} has no published version`);
     },
-    planSource: createPlanSource(db, cel, options),
+    planSource: createPlanSource(db, cel, lookup, options),
     ...createDrafts(options, get),
     ...createPublishing(options),
   };

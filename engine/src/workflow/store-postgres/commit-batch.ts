@@ -5,6 +5,7 @@ import type { RunHeader, TickOutcome, TickWrite } from '../coordinator/ports.js'
 import { commitStatement } from './commit-statement.js';
 import { PART_NAMES, type PartName } from './commit-parts.js';
 import { statusCode } from './run-status-code.js';
+import { INBOX_KIND } from './send-inbox.js';
 import { textArray } from './text-array.js';
 
 /** A batch, ready to be sent. */
@@ -148,6 +149,8 @@ const layouts: Readonly<Record<PartName, Layout>> = {
       uuidArray(rows.map((h) => h.tenantId)),
       uuidArray(rows.map((h) => h.runId)),
       textArray(rows.map((h) => h.familySlug)),
+      uuidArray(rows.map((h) => h.rootId)),
+      uuidArray(rows.map((h) => h.parentId)),
     ];
   },
   attributes({ ticks }) {
@@ -228,6 +231,21 @@ const layouts: Readonly<Record<PartName, Layout>> = {
     const rows = drops.flatMap((t) => t.consumed.map((id) => ({ shard: shardByte(t.runId), id })));
     if (rows.length === 0) return undefined;
     return [integerArray(rows.map((c) => c.shard)), integerArray(rows.map((c) => c.id))];
+  },
+  mail({ ticks }, blob) {
+    const rows = ticks.flatMap((t) => (t.messages ?? []).map((message) => ({ ...message, from: t.runId })));
+    if (rows.length === 0) return undefined;
+    return [
+      uuidArray(rows.map((m) => m.tenantId)),
+      uuidArray(rows.map((m) => m.from)),
+      uuidArray(rows.map((m) => m.runId)),
+      integerArray(rows.map((m) => shardByte(m.runId))),
+      integerArray(rows.map((m) => INBOX_KIND[m.kind])),
+      ...slices(
+        blob,
+        rows.map((m) => m.body),
+      ),
+    ];
   },
   deeds({ ticks }) {
     const rows = ticks.flatMap((t) => (t.by === null || t.by === undefined ? [] : [{ ...t, deed: t.by }]));

@@ -21,7 +21,8 @@ export type PartName =
   | 'payloads'
   | 'consumed'
   | 'dropped'
-  | 'deeds';
+  | 'deeds'
+  | 'mail';
 
 /** What a part needs to know of the statement around it. */
 export interface PartContext {
@@ -112,12 +113,15 @@ const journal: Part = {
 
 /** Headers of runs that start. */
 const headers: Part = {
-  types: ['bigint', 'bigint', 'bigint', 'int', 'smallint', 'smallint', 'boolean', 'uuid', 'uuid', 'text'],
+  types: [
+    ...['bigint', 'bigint', 'bigint', 'int', 'smallint', 'smallint', 'boolean'],
+    ...['uuid', 'uuid', 'text', 'uuid', 'uuid'],
+  ],
   sql: ({ arrays }) => `h as (
   insert into ductor.runs
-    (started_at, wake_at, closed_at, version, shard, status, active, tenant_id, run_id, family_slug)
-  select t.* from unnest(${arrays.join(', ')})
-    as t (started_at, wake_at, closed_at, version, shard, status, active, tenant_id, run_id, family_slug)
+    (started_at, wake_at, closed_at, version, shard, status, active, tenant_id, run_id, family_slug, root_id, parent_id)
+  select t.* from unnest(${arrays.join(', ')}) as t
+    (started_at, wake_at, closed_at, version, shard, status, active, tenant_id, run_id, family_slug, root_id, parent_id)
   where ${isAppended}
 )`,
 };
@@ -195,6 +199,17 @@ const deeds: Part = {
 )`,
 };
 
+/** Messages to other runs: they are there when, and only when, the row that says them is. */
+const mail: Part = {
+  types: ['uuid', 'uuid', 'uuid', 'smallint', 'smallint', 'int', 'int'],
+  sql: ({ arrays, blob }) => `m as (
+  insert into ductor.run_inbox (tenant_id, chain_id, shard, kind, body)
+  select t.tenant_id, t.to_id, t.shard, t.kind, substring(${blob} from t.start + 1 for t.size)
+  from unnest(${arrays.join(', ')}) with ordinality as t (tenant_id, run_id, to_id, shard, kind, start, size, n)
+  where ${isAppended} order by t.n
+)`,
+};
+
 /** All parts. */
 export const PARTS: Readonly<Record<PartName, Part>> = {
   keys,
@@ -208,6 +223,7 @@ export const PARTS: Readonly<Record<PartName, Part>> = {
   consumed,
   dropped,
   deeds,
+  mail,
 };
 
 /** The parts in the order in which they stand in a statement. */
@@ -223,4 +239,5 @@ export const PART_NAMES: readonly PartName[] = [
   'consumed',
   'dropped',
   'deeds',
+  'mail',
 ];

@@ -3,13 +3,14 @@ import type { RunHeader } from '../coordinator/ports.js';
 import { statusOf } from './run-status-code.js';
 
 /**
- * The columns as JSON: [tenant, run, shard, family, version, status, active, wake, started, closed, attributes].
+ * The columns as JSON: [tenant, run, shard, family, version, status, active, wake, started, closed, attributes,
+ * root, parent].
  * One expression for every statement that reads headers; `r` is the row of ductor.runs.
  */
 export const HEADER_COLUMNS = `json_build_array(r.tenant_id, r.run_id, r.shard, r.family_slug, r.version, r.status,
       r.active, r.wake_at, r.started_at, r.closed_at,
       (select json_object_agg(a.name, a.value) from ductor.run_attribute a
-        where a.tenant_id = r.tenant_id and a.run_id = r.run_id))`;
+        where a.tenant_id = r.tenant_id and a.run_id = r.run_id), r.root_id, r.parent_id)`;
 
 /** HEADER_COLUMNS, read. All times are safe integers until the year 2255. */
 export type HeaderRow = readonly [
@@ -24,11 +25,14 @@ export type HeaderRow = readonly [
   startedAtUs: number,
   closedAtUs: number | null,
   attributes: Readonly<Record<string, string>> | null,
+  rootId: string | null,
+  parentId: string | null,
 ];
 
 /** The header. Throws internal for a status this engine does not know. */
 export function headerOf(row: HeaderRow): RunHeader {
-  const [tenantId, runId, shard, familySlug, version, status, active, wakeAtUs, startedAtUs, closedAtUs, found] = row;
+  const [tenantId, runId, shard, familySlug, version, status, active, wakeAtUs, startedAtUs, closedAtUs] = row;
+  const [, , , , , , , , , , found, rootId, parentId] = row;
   return {
     tenantId,
     runId,
@@ -41,5 +45,7 @@ export function headerOf(row: HeaderRow): RunHeader {
     startedAtUs,
     closedAtUs,
     attributes: found ?? {},
+    rootId,
+    parentId,
   };
 }

@@ -37,12 +37,14 @@ function statementOf(query: RunQuery): Prepared {
     [query.startedBeforeUs !== undefined, `${by}.started_at < $8::bigint`],
     [attributes > 0, 'a.name = $9::text and a.value = $10::text'],
     [attributes > 1, HAS_THE_REST],
+    [query.rootId !== undefined, 'r.root_id = $13::uuid'],
+    [query.parentId !== undefined, 'r.parent_id = $14::uuid'],
   ];
   const conditions = filters.flatMap(([isGiven, condition]) => (isGiven ? [condition] : []));
   return prepared(
     `list_runs_${filters.map(([isGiven]) => Number(isGiven)).join('')}`,
     `with given as (select $3::bigint, $4::uuid, $5::smallint, $6::text, $7::bigint, $8::bigint, $9::text, $10::text,
-  $11::text[], $12::text[])
+  $11::text[], $12::text[], $13::uuid, $14::uuid)
 select ${HEADER_COLUMNS} as header from (
   select r.* from ${from} where ${[`${by}.tenant_id = $1::uuid`, ...conditions].join(' and ')}
   order by ${by}.started_at desc, ${by}.run_id limit $2::int) r
@@ -66,6 +68,8 @@ export async function listRuns(db: Queryable, query: RunQuery): Promise<RunPage>
     first?.[1] ?? null,
     textArray(rest.map(([name]) => name)),
     textArray(rest.map(([, value]) => value)),
+    query.rootId ?? null,
+    query.parentId ?? null,
   ]);
   const headers = rows.slice(0, query.limit).map((row) => headerOf(row.header));
   const last = headers.at(-1);

@@ -1,7 +1,7 @@
 /** Reads the boxes of shards. */
 import { impossible } from '../../kernel/index.js';
 import { type Queryable, type Row, integerArray, prepared } from '../../store/index.js';
-import type { InboxMessage } from '../coordinator/ports.js';
+import type { InboxMessage, MessageKind } from '../coordinator/ports.js';
 import { INBOX_KIND } from './send-inbox.js';
 
 /** Bodies read at once, bytes; at least one message is read whatever its size. */
@@ -22,7 +22,9 @@ const READ = prepared(
   where m.before < ${MAX_BYTES} order by m.id`,
 );
 
-const NAMES: readonly InboxMessage['kind'][] = ['cancel', 'result', 'terminate', 'pause', 'resume', 'retry'];
+const NAMES: readonly MessageKind[] = [
+  ...(['cancel', 'result', 'terminate', 'pause', 'resume', 'retry', 'start', 'child_closed'] as const),
+];
 const KINDS = new Map(NAMES.map((name) => [INBOX_KIND[name], name]));
 
 /** See InboxStore.read. At most 16 MiB of bodies. Throws internal for a kind this engine does not know. */

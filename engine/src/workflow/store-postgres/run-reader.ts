@@ -21,6 +21,10 @@ export interface RunQuery {
   readonly startedBeforeUs?: number;
   /** Only runs that have all of these; absent or empty: whatever they have. */
   readonly attributes?: Readonly<Record<string, string>>;
+  /** Only runs below this one in its family. */
+  readonly rootId?: string;
+  /** Only runs that steps of this run started. */
+  readonly parentId?: string;
   /** Where the page before ended; absent: from the newest. */
   readonly cursor?: RunCursor;
   /** Most runs of a page, at least 1. */

@@ -12,6 +12,8 @@ export const INBOX_KIND: Readonly<Record<InboxMessage['kind'], number>> = {
   pause: 4,
   resume: 5,
   retry: 6,
+  start: 60,
+  child_closed: 61,
 };
 
 /** Condition; inside coalesce() it stays a look-up in a hash, whatever the estimates say. */

@@ -199,7 +199,11 @@ export class CoordinatorKit {
   #planSource(): PlanSource {
     const peek: PlanSource['peek'] = (_, familySlug, version) =>
       this.plans.find((plan) => plan.familySlug === familySlug && plan.version === version);
-    return { peek, load: (tenantId, family, version) => Promise.resolve(peek(tenantId, family, version)) };
+    const current: PlanSource['current'] = (_, familySlug) => {
+      const versions = this.plans.flatMap((plan) => (plan.familySlug === familySlug ? [plan.version] : []));
+      return Promise.resolve(versions.length === 0 ? undefined : Math.max(...versions));
+    };
+    return { peek, load: (tenantId, family, version) => Promise.resolve(peek(tenantId, family, version)), current };
   }
 
   #bus(): Bus {

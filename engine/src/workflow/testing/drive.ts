@@ -97,6 +97,32 @@ export function running(path: string, startedAtUs: number, attempt = 1, worker =
   return { kind: 'running', path, attempt, worker, startedAtUs };
 }
 
+/** The end of the child that a step waits for; undefined when it waits for none. */
+export function childClosed(
+  state: RunState,
+  path: string,
+  status: 'COMPLETED' | 'FAILED' | 'CANCELLED' | 'TIMED_OUT' | 'TERMINATED' = 'COMPLETED',
+  output: unknown = null,
+): RunInput | undefined {
+  const step = state.steps.get(path);
+  if (step === undefined || step.child === null || step.status !== 'WAITING') return undefined;
+  const { runId } = step.child;
+  const isFailed = status === 'FAILED' || status === 'TIMED_OUT';
+  const code = status === 'FAILED' ? 'boom' : 'run_timeout';
+  const error = { code, message: 'it broke', step: 'of-child', attempt: 1, retryable: false, stack: '' };
+  const end = { output: status === 'COMPLETED' ? jsonValue(output) : null, error: isFailed ? error : null };
+  return { kind: 'child_closed', path, runId, status, ...end };
+}
+
+/** Lets all children of the run end: as they were told, or completed. */
+export function closeChildren(run: DrivenRun): void {
+  for (const { path, child } of [...run.state.steps.values()]) {
+    const how = child?.told === 'terminate' ? 'TERMINATED' : child?.told === 'cancel' ? 'CANCELLED' : 'COMPLETED';
+    const input = childClosed(run.state, path, how);
+    if (input !== undefined) run.give(input);
+  }
+}
+
 /** A request to end the run. */
 export const CANCEL: RunInput = { kind: 'cancel', reason: 'enough', requestedBy: 'someone' };
 

@@ -163,8 +163,7 @@ export class MemoryDatabase {
       const run = this.runs.get(nameOf(message));
       if (run === undefined || run.header.closedAtUs !== null) return 'not_open';
       if (run.sealedUntilUs > this.#options.nowUs()) return 'busy';
-      this.#lastInboxId += 1;
-      this.inbox.set(this.#lastInboxId, { ...message, id: this.#lastInboxId });
+      this.#put(message);
       return 'sent';
     });
   }
@@ -320,5 +319,11 @@ export class MemoryDatabase {
     if (write.snapshot !== null) run.snapshot = { seq: write.seq, data: write.snapshot };
     for (const { digest, data } of write.payloads ?? []) run.payloads.set(Buffer.from(digest).toString('hex'), data);
     for (const id of write.consumed) this.inbox.delete(id);
+    for (const message of write.messages ?? []) this.#put(message);
+  }
+
+  #put(message: Omit<InboxMessage, 'id'>): void {
+    this.#lastInboxId += 1;
+    this.inbox.set(this.#lastInboxId, { ...message, id: this.#lastInboxId });
   }
 }

@@ -1,7 +1,7 @@
 /** Plans for tests, without definitions and CEL: templates are plain functions. */
 import { impossible } from '../../kernel/index.js';
-import type { Compensation, ExpressionScope, FailedItems, Join, Plan, PlanBody } from '../machine/index.js';
-import type { PlanEdge, PlanStep, RetryPlan, Template, ValueSource } from '../machine/index.js';
+import type { ClosePolicy, Compensation, ExpressionScope, FailedItems, Join } from '../machine/index.js';
+import type { Plan, PlanBody, PlanEdge, PlanStep, RetryPlan, Template, ValueSource } from '../machine/index.js';
 
 /** A template from a function, or from where the value stands. */
 export function template(evaluate: (scope: ExpressionScope) => unknown, source: ValueSource | null = null): Template {
@@ -73,6 +73,15 @@ export type StepSpec =
       readonly join?: Join | undefined;
     }
   | { readonly type: 'COMPLETE'; readonly output: Template; readonly join?: Join | undefined }
+  | {
+      readonly type: 'SUB_WORKFLOW';
+      readonly familySlug: string;
+      readonly version?: number;
+      readonly input?: Template;
+      readonly isDetached?: boolean;
+      readonly closePolicy?: ClosePolicy;
+      readonly join?: Join | undefined;
+    }
   | {
       readonly type: 'SCATTER';
       /** Default: the run's input. */
@@ -168,6 +177,10 @@ function stepOf(ref: string, spec: StepSpec, edges: readonly PlanEdge[]): PlanSt
       return { ...spec, ...base, vars: spec.vars ?? NULL_TEMPLATE, body: bodyOf(spec.body) };
     case 'GATHER':
       return { ...spec, ...base, failed: spec.failed ?? 'null' };
+    case 'SUB_WORKFLOW': {
+      const child = { version: 0, input: RUN_INPUT, isDetached: false, closePolicy: 'cancel' as const };
+      return { ...child, ...spec, ...base };
+    }
     default:
       return { ...spec, ...base };
   }

@@ -90,6 +90,19 @@ const silences = aims.map((aim): Draw => (state) => {
   return { kind: 'silent', path, attempt };
 });
 
+/** The child of the n-th step that waits for one has ended, or one that nobody knows. */
+const closings = fc
+  .tuple(fc.nat({ max: 4 }), fc.constantFrom('COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT', 'TERMINATED'))
+  .map(([pick, status]): Draw => (state) => {
+    const waiting = [...state.steps.values()].filter(({ child, status: at }) => child !== null && at === 'WAITING');
+    const step = waiting[pick % Math.max(1, waiting.length)];
+    const output = status === 'COMPLETED' ? jsonValue({ of: 'the child' }) : null;
+    const error = { code: 'boom', message: 'it broke', step: 's', attempt: 1, retryable: false, stack: '' };
+    const runId = step?.child?.runId ?? 'nobody';
+    const why = status === 'FAILED' || status === 'TIMED_OUT' ? error : null;
+    return { kind: 'child_closed', path: step?.path ?? 'ghost', runId, status, output, error: why };
+  });
+
 const plain =
   (input: RunInput): Draw =>
   () =>
@@ -98,6 +111,7 @@ const plain =
 const draws: fc.Arbitrary<Draw> = fc.oneof(
   { weight: 10, arbitrary: results },
   { weight: 5, arbitrary: notes },
+  { weight: 4, arbitrary: closings },
   { weight: 2, arbitrary: losses },
   { weight: 8, arbitrary: fc.constant(plain({ kind: 'wake' })) },
   { weight: 1, arbitrary: fc.constant(plain(CANCEL)) },

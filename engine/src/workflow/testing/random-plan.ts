@@ -94,6 +94,14 @@ const switches: fc.Arbitrary<StepSpec> = fc
   )
   .map((choose) => ({ type: 'SWITCH', choose }));
 
+const children: fc.Arbitrary<StepSpec> = fc.record({
+  type: fc.constant('SUB_WORKFLOW' as const),
+  familySlug: fc.constant('leaf'),
+  version: fc.constantFrom(0, 1, 7),
+  isDetached: fc.constantFrom(false, false, true),
+  closePolicy: fc.constantFrom('cancel' as const, 'cancel' as const, 'terminate' as const, 'abandon' as const),
+});
+
 const ends: fc.Arbitrary<StepSpec> = fc.constantFrom<StepSpec>(
   { type: 'FAIL', code: 'no_credit', message: () => 'refused' },
   { type: 'FAIL', code: 'no_credit', message: fail },
@@ -111,6 +119,7 @@ function stepSpecs(index: number, where: Where = TOP): fc.Arbitrary<StepSpec> {
     { weight: 3, arbitrary: withJoin(dataflows) },
     { weight: 6, arbitrary: withJoin(waits) },
     { weight: 3, arbitrary: withJoin(switches) },
+    { weight: 3, arbitrary: withJoin(children) },
     { weight: index === 0 ? 0 : 1, arbitrary: withJoin(ends) },
     { weight: where.depth > 1 ? 0 : 2, arbitrary: withJoin(fc.oneof(scatters(index, where), loops(index, where))) },
   );

@@ -50,6 +50,7 @@ const REASONS: Readonly<Record<WaitReason['kind'], RunReason>> = {
   retry_wait: RunReason.RUN_REASON_RETRY_WAIT,
   timer: RunReason.RUN_REASON_TIMER,
   body: RunReason.RUN_REASON_BODY,
+  child: RunReason.RUN_REASON_CHILD,
 };
 
 /** A worker by the id it chose; it stands behind its tenant's in the journal. */
@@ -96,15 +97,16 @@ function explanationOf(state: RunState, plan: Plan | undefined, workers: Workers
   const reason = reasonOf(state);
   if (reason === null) {
     const closed = { reason: RunReason.RUN_REASON_CLOSED, message: `the run has ended: ${state.status}` };
-    const nothing = { step: '', attempt: 0, worker: '', queue: '', handler: '', code: state.error?.code ?? '' };
+    const nothing = { step: '', attempt: 0, worker: '', queue: '', handler: '', childRunId: '' };
     const since = state.closedAtUs === null ? undefined : timestampOf(state.closedAtUs);
-    return { ...common, ...closed, ...nothing, since, until: undefined, otherSteps: 0 };
+    return { ...common, ...closed, ...nothing, code: state.error?.code ?? '', since, until: undefined, otherSteps: 0 };
   }
   const { step, attempt, code, sinceUs, untilUs, others: otherSteps } = reason;
   return {
     ...common,
     ...foundOf(state, reason, plan, workers),
     ...{ step, attempt, code, otherSteps },
+    childRunId: reason.kind === 'child' ? (state.steps.get(step)?.child?.runId ?? '') : '',
     since: sinceUs === null ? undefined : timestampOf(sinceUs),
     until: untilUs === null ? undefined : timestampOf(untilUs),
   };

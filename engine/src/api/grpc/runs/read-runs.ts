@@ -78,7 +78,7 @@ function runCursorOf(cursor: string): RunCursor {
   return { startedAtUs: cursorNumber(startedAt, cursor), runId };
 }
 
-type Filters = Pick<RunQuery, 'status' | 'familySlug' | 'startedAfterUs' | 'startedBeforeUs' | 'attributes'>;
+type Filters = Omit<RunQuery, 'tenantId' | 'cursor' | 'limit'>;
 
 function timeOf(checks: FieldChecks, path: string, time: Timestamp | undefined): number | undefined {
   if (time === undefined) return undefined;
@@ -90,7 +90,9 @@ function timeOf(checks: FieldChecks, path: string, time: Timestamp | undefined):
 
 /** What narrows the list; notes what is wrong. */
 function filtersOf(request: ListRunsRequest, checks: FieldChecks): Filters {
-  const { state, familySlug, attributes } = request;
+  const { state, familySlug, attributes, rootRunId, parentRunId } = request;
+  if (rootRunId !== '') checks.uuid('root_run_id', rootRunId);
+  if (parentRunId !== '') checks.uuid('parent_run_id', parentRunId);
   checks.text('family_slug', familySlug, MAX_IDENTIFIER_CHARS);
   const status = runStatusOf(state);
   if (status === undefined && state !== 0) checks.note('state', String(state), 'is no state of runs', 'name one');
@@ -108,6 +110,8 @@ function filtersOf(request: ListRunsRequest, checks: FieldChecks): Filters {
     ...(startedAfterUs === undefined ? {} : { startedAfterUs }),
     ...(startedBeforeUs === undefined ? {} : { startedBeforeUs }),
     ...(names.length === 0 ? {} : { attributes }),
+    ...(rootRunId === '' ? {} : { rootId: rootRunId }),
+    ...(parentRunId === '' ? {} : { parentId: parentRunId }),
   };
 }
 

@@ -23,6 +23,8 @@ function stored(key: RunKey, parts: Partial<StoredRun> = {}): StoredRun {
     startedAtUs: 1,
     closedAtUs: null,
     attributes: {},
+    rootId: null,
+    parentId: null,
   };
   const rows = [{ seq: 1, atUs: 1, entries: encodeEntries([started]) }];
   return { ...key, header, snapshot: null, rows, ...parts };

@@ -48,6 +48,7 @@ const STEP_TYPES: ReadonlyMap<string, StepType> = new Map(
     ...[StepType.STEP_TYPE_CALLBACK, StepType.STEP_TYPE_DATAFLOW, StepType.STEP_TYPE_WAIT],
     ...[StepType.STEP_TYPE_SWITCH, StepType.STEP_TYPE_FAIL, StepType.STEP_TYPE_COMPLETE],
     ...[StepType.STEP_TYPE_SCATTER, StepType.STEP_TYPE_GATHER, StepType.STEP_TYPE_LOOP],
+    StepType.STEP_TYPE_SUB_WORKFLOW,
   ].map((type) => [StepType[type], type]),
 );
 const EDGE_TYPES: ReadonlyMap<string, EdgeType> = new Map(

@@ -30,6 +30,7 @@ function stepRunOf(state: RunState, path: string, step: StepState | undefined): 
     waitingFor: explainStep(state, step),
     wakeAt: waitsForTime && step.dueAtUs !== null ? timestampOf(step.dueAtUs) : undefined,
     body: step?.body ? bodyRunOf(step.body) : undefined,
+    childRunId: step?.child?.runId ?? '',
   };
 }
 
@@ -67,6 +68,9 @@ export function runOf(state: RunState, plan: Plan | undefined): Run {
     steps: paths.map((path) => stepRunOf(state, path, state.steps.get(path))),
     startedAt: timestampOf(state.startedAtUs),
     closedAt: state.closedAtUs === null ? undefined : timestampOf(state.closedAtUs),
+    rootRunId: state.family?.rootId ?? '',
+    parentRunId: state.family?.parentId ?? '',
+    parentStep: state.family?.parentPath ?? '',
   };
 }
 
@@ -84,5 +88,8 @@ export function listedRunOf(header: RunHeader): Run {
     steps: [],
     startedAt: timestampOf(header.startedAtUs),
     closedAt: header.closedAtUs === null ? undefined : timestampOf(header.closedAtUs),
+    rootRunId: header.rootId ?? '',
+    parentRunId: header.parentId ?? '',
+    parentStep: '',
   };
 }

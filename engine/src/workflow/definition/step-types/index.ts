@@ -7,12 +7,13 @@ import { GATHER } from './gather.js';
 import { LOOP } from './loop.js';
 import { SCATTER } from './scatter.js';
 import type { StepType } from './step-type.js';
+import { SUB_WORKFLOW } from './sub-workflow.js';
 import { SWITCH } from './switch.js';
 import { WAIT } from './wait.js';
 
 /** What this version can run. */
 export const STEP_TYPES: ReadonlyMap<string, StepType> = new Map(
-  [CALLBACK, DATAFLOW, WAIT, SWITCH, FAIL, COMPLETE, SCATTER, GATHER, LOOP].map((stepType) => [
+  [CALLBACK, DATAFLOW, WAIT, SWITCH, FAIL, COMPLETE, SCATTER, GATHER, LOOP, SUB_WORKFLOW].map((stepType) => [
     stepType.name,
     stepType,
   ]),

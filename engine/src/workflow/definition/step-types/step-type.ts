@@ -35,6 +35,8 @@ export interface StepType {
   readonly canFail: (args: JsonObject) => boolean;
   /** Whether it makes attempts, which can fail by a timeout. */
   readonly makesAttempts?: boolean;
+  /** Whether it can fail by a timeout without making attempts. */
+  readonly canTimeOut?: boolean;
   /** Names that edges from it may give as their case; absent: it has no cases. */
   readonly casesOf?: (args: JsonObject) => readonly string[];
   /** Whether it can undo what another step did, as the target of an EDGE_TYPE_COMPENSATE. */

@@ -226,6 +226,36 @@ function carefulEnds(kit: ContractKit): void {
   });
 }
 
+/** What a tick says to other runs. */
+function sentWithTicks(kit: ContractKit): void {
+  it('puts messages of a tick in boxes of runs that need not exist, in order, with it or not at all', async () => {
+    const node = await kit.node();
+    const [run, child, parent] = [kit.run(), kit.run(), kit.run()];
+    await commit(node, start(run), start(parent));
+    const kinds = ['start', 'cancel', 'child_closed'] as const;
+    const messages = [message(child, 0, 'start'), message(child, 1), message(parent, 2, 'child_closed')];
+    expect(await commit(node, tick(run, 2, { messages }))).toEqual(['written']);
+    expect(await commit(node, tick(run, 2, { messages }))).toEqual(['conflict']);
+    const found = await node.inbox.read(ALL_SHARDS, 10);
+    expect(found.map(({ kind, runId, body }) => [kind, runId, body[0]])).toEqual([
+      ...[0, 1, 2].map((at) => [kinds[at], at === 2 ? parent.runId : child.runId, at]),
+    ]);
+    expect(await node.inbox.read([shardOf(child.runId)], 10)).toHaveLength(
+      shardOf(child.runId) === shardOf(parent.runId) ? 3 : 2,
+    );
+  });
+
+  it('keeps who started a run', async () => {
+    const node = await kit.node();
+    const [root, child] = [kit.run(), kit.run()];
+    const links = { rootId: root.runId, parentId: root.runId };
+    await commit(node, start(root), { ...start(child), header: header(child, links) });
+    const [stored] = await node.runs.load([child]);
+    expect(stored?.header).toMatchObject(links);
+    expect((await node.runs.load([root]))[0]?.header).toMatchObject({ rootId: null, parentId: null });
+  });
+}
+
 /** The mailbox. */
 export function inboxContract(makeWorld: MakeWorld): void {
   describe('inbox', () => {
@@ -236,5 +266,6 @@ export function inboxContract(makeWorld: MakeWorld): void {
     drops(kit);
     closings(kit);
     carefulEnds(kit);
+    sentWithTicks(kit);
   });
 }

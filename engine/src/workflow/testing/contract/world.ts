@@ -128,6 +128,8 @@ export function header(run: RunKey, change: Partial<RunHeader> = {}): RunHeader 
     startedAtUs: START_US,
     closedAtUs: null,
     attributes: {},
+    rootId: null,
+    parentId: null,
     ...change,
   };
 }

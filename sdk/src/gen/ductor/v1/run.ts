@@ -90,6 +90,8 @@ export enum RunReason {
   RUN_REASON_TIMER = 9,
   /** RUN_REASON_BODY - A step goes on with the items of its body in a moment. */
   RUN_REASON_BODY = 50,
+  /** RUN_REASON_CHILD - A step waits for the end of its child run. */
+  RUN_REASON_CHILD = 60,
   UNRECOGNIZED = -1,
 }
 
@@ -107,6 +109,8 @@ export interface StepRun {
   wakeAt:
     | Timestamp
     | undefined;
+  /** Run that the step started; empty when it is none that starts one, or has not begun. */
+  childRunId: string;
   /** Of a step that runs a body: how far it has come. */
   body: BodyRun | undefined;
 }
@@ -136,7 +140,15 @@ export interface Run {
   attributes: { [key: string]: string };
   steps: StepRun[];
   startedAt: Timestamp | undefined;
-  closedAt: Timestamp | undefined;
+  closedAt:
+    | Timestamp
+    | undefined;
+  /** Of a run that a step of another one started: the run at the top of the family, which nobody's step started. */
+  rootRunId: string;
+  /** The run whose step it was. */
+  parentRunId: string;
+  /** Path of that step. Not in lists. */
+  parentStep: string;
 }
 
 export interface Run_AttributesEntry {
@@ -230,6 +242,10 @@ export interface ListRunsRequest {
     | undefined;
   /** Only runs that have all of these, at most 8. */
   attributes: { [key: string]: string };
+  /** Only the runs below this one in its family, itself left out. */
+  rootRunId: string;
+  /** Only runs that steps of this run started. */
+  parentRunId: string;
 }
 
 export interface ListRunsRequest_AttributesEntry {
@@ -350,6 +366,8 @@ export interface RunExplanation {
     | undefined;
   /** Other steps that are under way. */
   otherSteps: number;
+  /** Child run that the step waits for. */
+  childRunId: string;
 }
 
 export interface ExplainRunResponse {
@@ -374,7 +392,16 @@ export interface AwaitRunsResponse {
 }
 
 function createBaseStepRun(): StepRun {
-  return { path: "", state: 0, attempt: 0, error: undefined, waitingFor: "", wakeAt: undefined, body: undefined };
+  return {
+    path: "",
+    state: 0,
+    attempt: 0,
+    error: undefined,
+    waitingFor: "",
+    wakeAt: undefined,
+    childRunId: "",
+    body: undefined,
+  };
 }
 
 export const StepRun: MessageFns<StepRun> = {
@@ -396,6 +423,9 @@ export const StepRun: MessageFns<StepRun> = {
     }
     if (message.wakeAt !== undefined) {
       Timestamp.encode(message.wakeAt, writer.uint32(50).fork()).join();
+    }
+    if (message.childRunId !== "") {
+      writer.uint32(482).string(message.childRunId);
     }
     if (message.body !== undefined) {
       BodyRun.encode(message.body, writer.uint32(402).fork()).join();
@@ -464,6 +494,14 @@ export const StepRun: MessageFns<StepRun> = {
             message.wakeAt = Timestamp.decode(reader, reader.uint32());
             continue;
           }
+          case 60: {
+            if (tag !== 482) {
+              break;
+            }
+
+            message.childRunId = reader.string();
+            continue;
+          }
           case 50: {
             if (tag !== 402) {
               break;
@@ -499,6 +537,7 @@ export const StepRun: MessageFns<StepRun> = {
     message.wakeAt = (object.wakeAt !== undefined && object.wakeAt !== null)
       ? Timestamp.fromPartial(object.wakeAt)
       : undefined;
+    message.childRunId = object.childRunId ?? "";
     message.body = (object.body !== undefined && object.body !== null) ? BodyRun.fromPartial(object.body) : undefined;
     return message;
   },
@@ -620,6 +659,9 @@ function createBaseRun(): Run {
     steps: [],
     startedAt: undefined,
     closedAt: undefined,
+    rootRunId: "",
+    parentRunId: "",
+    parentStep: "",
   };
 }
 
@@ -657,6 +699,15 @@ export const Run: MessageFns<Run> = {
     }
     if (message.closedAt !== undefined) {
       Timestamp.encode(message.closedAt, writer.uint32(90).fork()).join();
+    }
+    if (message.rootRunId !== "") {
+      writer.uint32(482).string(message.rootRunId);
+    }
+    if (message.parentRunId !== "") {
+      writer.uint32(490).string(message.parentRunId);
+    }
+    if (message.parentStep !== "") {
+      writer.uint32(498).string(message.parentStep);
     }
     return writer;
   },
@@ -765,6 +816,30 @@ export const Run: MessageFns<Run> = {
             message.closedAt = Timestamp.decode(reader, reader.uint32());
             continue;
           }
+          case 60: {
+            if (tag !== 482) {
+              break;
+            }
+
+            message.rootRunId = reader.string();
+            continue;
+          }
+          case 61: {
+            if (tag !== 490) {
+              break;
+            }
+
+            message.parentRunId = reader.string();
+            continue;
+          }
+          case 62: {
+            if (tag !== 498) {
+              break;
+            }
+
+            message.parentStep = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -807,6 +882,9 @@ export const Run: MessageFns<Run> = {
     message.closedAt = (object.closedAt !== undefined && object.closedAt !== null)
       ? Timestamp.fromPartial(object.closedAt)
       : undefined;
+    message.rootRunId = object.rootRunId ?? "";
+    message.parentRunId = object.parentRunId ?? "";
+    message.parentStep = object.parentStep ?? "";
     return message;
   },
 };
@@ -1625,6 +1703,8 @@ function createBaseListRunsRequest(): ListRunsRequest {
     startedAfter: undefined,
     startedBefore: undefined,
     attributes: {},
+    rootRunId: "",
+    parentRunId: "",
   };
 }
 
@@ -1648,6 +1728,12 @@ export const ListRunsRequest: MessageFns<ListRunsRequest> = {
     globalThis.Object.entries(message.attributes).forEach(([key, value]: [string, string]) => {
       ListRunsRequest_AttributesEntry.encode({ key: key as any, value }, writer.uint32(50).fork()).join();
     });
+    if (message.rootRunId !== "") {
+      writer.uint32(482).string(message.rootRunId);
+    }
+    if (message.parentRunId !== "") {
+      writer.uint32(490).string(message.parentRunId);
+    }
     return writer;
   },
 
@@ -1715,6 +1801,22 @@ export const ListRunsRequest: MessageFns<ListRunsRequest> = {
             }
             continue;
           }
+          case 60: {
+            if (tag !== 482) {
+              break;
+            }
+
+            message.rootRunId = reader.string();
+            continue;
+          }
+          case 61: {
+            if (tag !== 490) {
+              break;
+            }
+
+            message.parentRunId = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1752,6 +1854,8 @@ export const ListRunsRequest: MessageFns<ListRunsRequest> = {
       },
       {},
     );
+    message.rootRunId = object.rootRunId ?? "";
+    message.parentRunId = object.parentRunId ?? "";
     return message;
   },
 };
@@ -2913,6 +3017,7 @@ function createBaseRunExplanation(): RunExplanation {
     since: undefined,
     until: undefined,
     otherSteps: 0,
+    childRunId: "",
   };
 }
 
@@ -2956,6 +3061,9 @@ export const RunExplanation: MessageFns<RunExplanation> = {
     }
     if (message.otherSteps !== 0) {
       writer.uint32(104).uint32(message.otherSteps);
+    }
+    if (message.childRunId !== "") {
+      writer.uint32(482).string(message.childRunId);
     }
     return writer;
   },
@@ -3077,6 +3185,14 @@ export const RunExplanation: MessageFns<RunExplanation> = {
             message.otherSteps = reader.uint32();
             continue;
           }
+          case 60: {
+            if (tag !== 482) {
+              break;
+            }
+
+            message.childRunId = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3111,6 +3227,7 @@ export const RunExplanation: MessageFns<RunExplanation> = {
       ? Timestamp.fromPartial(object.until)
       : undefined;
     message.otherSteps = object.otherSteps ?? 0;
+    message.childRunId = object.childRunId ?? "";
     return message;
   },
 };

@@ -52,6 +52,8 @@ export interface RunStarted {
   deadlineUs: bigint;
   /** W3C trace context of the trigger; empty: none. */
   traceparent: string;
+  /** Absent: no step of another run started it. */
+  family: Family | undefined;
 }
 
 export interface RunStarted_AttributesEntry {
@@ -232,6 +234,38 @@ export interface RunFailing {
   error: StoredError | undefined;
 }
 
+/** Who started a run: a step of another one. */
+export interface Family {
+  /** The run at the top, which no step started. */
+  rootId: string;
+  parentId: string;
+  parentPath: string;
+  /** The parent waits for the end of this run. */
+  notifies: boolean;
+}
+
+/** A step starts a child run; the message that does so is written with this row. */
+export interface ChildStarted {
+  path: string;
+  runId: string;
+  familySlug: string;
+  /** 0: the current one when the child begins. */
+  version: number;
+  input:
+    | ValueSource
+    | undefined;
+  /** cancel, terminate or abandon. */
+  policy: string;
+  isDetached: boolean;
+}
+
+/** The child that a step waits for was told to end. */
+export interface ChildTold {
+  path: string;
+  /** cancel or terminate. */
+  how: string;
+}
+
 /** The run does not complete: these steps undo, one after another, what others did. */
 export interface RunCompensating {
   steps: string[];
@@ -273,6 +307,8 @@ export interface Entry {
     | { $case: "bodyFailed"; value: BodyFailed }
     | { $case: "bodyCancelled"; value: BodyCancelled }
     | { $case: "bodyFailing"; value: BodyFailing }
+    | { $case: "childStarted"; value: ChildStarted }
+    | { $case: "childTold"; value: ChildTold }
     | undefined;
 }
 
@@ -316,6 +352,7 @@ export interface Snapshot {
   /** Some values of the snapshot have a digest in place of their bytes. */
   hasPayloads: boolean;
   failing: FailingScope[];
+  family: Family | undefined;
 }
 
 export interface Snapshot_AttributesEntry {
@@ -337,8 +374,9 @@ export interface SnapshotStep {
   sinceUs: bigint;
   /** When its first attempt was scheduled. */
   firstAtUs: bigint;
-  progress:
-    | StoredValue
+  progress: StoredValue | undefined;
+  child:
+    | SnapshotChild
     | undefined;
   /** Of a step that runs a body. */
   body: SnapshotBody | undefined;
@@ -375,6 +413,15 @@ export interface FailingScope {
   error: StoredError | undefined;
 }
 
+export interface SnapshotChild {
+  runId: string;
+  familySlug: string;
+  policy: string;
+  isDetached: boolean;
+  /** As in ChildTold; empty: it was not. */
+  told: string;
+}
+
 /** Body of a mailbox row: an input to the run. */
 export interface InboxBody {
   body:
@@ -384,7 +431,36 @@ export interface InboxBody {
     | { $case: "pause"; value: RunPaused }
     | { $case: "resume"; value: RunResumed }
     | { $case: "retry"; value: RunRetry }
+    | { $case: "birth"; value: RunBirth }
+    | { $case: "childClosed"; value: ChildClosed }
     | undefined;
+}
+
+/** A step of another run starts this one. */
+export interface RunBirth {
+  familySlug: string;
+  /** 0: the current one. */
+  version: number;
+  input: StoredValue | undefined;
+  attributes: { [key: string]: string };
+  family: Family | undefined;
+  traceparent: string;
+}
+
+export interface RunBirth_AttributesEntry {
+  key: string;
+  value: string;
+}
+
+/** A child run has ended. */
+export interface ChildClosed {
+  /** Path of the step that waits for it. */
+  path: string;
+  runId: string;
+  /** As in RunClosed. */
+  state: string;
+  output: StoredValue | undefined;
+  error: StoredError | undefined;
 }
 
 /** Resume a parked run, and try the step that parked it again at once. */
@@ -749,7 +825,15 @@ export const StoredError: MessageFns<StoredError> = {
 };
 
 function createBaseRunStarted(): RunStarted {
-  return { familySlug: "", version: 0, input: undefined, attributes: {}, deadlineUs: 0n, traceparent: "" };
+  return {
+    familySlug: "",
+    version: 0,
+    input: undefined,
+    attributes: {},
+    deadlineUs: 0n,
+    traceparent: "",
+    family: undefined,
+  };
 }
 
 export const RunStarted: MessageFns<RunStarted> = {
@@ -774,6 +858,9 @@ export const RunStarted: MessageFns<RunStarted> = {
     }
     if (message.traceparent !== "") {
       writer.uint32(50).string(message.traceparent);
+    }
+    if (message.family !== undefined) {
+      Family.encode(message.family, writer.uint32(482).fork()).join();
     }
     return writer;
   },
@@ -842,6 +929,14 @@ export const RunStarted: MessageFns<RunStarted> = {
             message.traceparent = reader.string();
             continue;
           }
+          case 60: {
+            if (tag !== 482) {
+              break;
+            }
+
+            message.family = Family.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -877,6 +972,9 @@ export const RunStarted: MessageFns<RunStarted> = {
       ? BigInt(object.deadlineUs)
       : 0n;
     message.traceparent = object.traceparent ?? "";
+    message.family = (object.family !== undefined && object.family !== null)
+      ? Family.fromPartial(object.family)
+      : undefined;
     return message;
   },
 };
@@ -2820,6 +2918,293 @@ export const RunFailing: MessageFns<RunFailing> = {
   },
 };
 
+function createBaseFamily(): Family {
+  return { rootId: "", parentId: "", parentPath: "", notifies: false };
+}
+
+export const Family: MessageFns<Family> = {
+  encode(message: Family, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.rootId !== "") {
+      writer.uint32(10).string(message.rootId);
+    }
+    if (message.parentId !== "") {
+      writer.uint32(18).string(message.parentId);
+    }
+    if (message.parentPath !== "") {
+      writer.uint32(26).string(message.parentPath);
+    }
+    if (message.notifies !== false) {
+      writer.uint32(32).bool(message.notifies);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Family {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFamily();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.rootId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.parentId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.parentPath = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.notifies = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<Family>, I>>(base?: I): Family {
+    return Family.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<Family>, I>>(object: I): Family {
+    const message = createBaseFamily();
+    message.rootId = object.rootId ?? "";
+    message.parentId = object.parentId ?? "";
+    message.parentPath = object.parentPath ?? "";
+    message.notifies = object.notifies ?? false;
+    return message;
+  },
+};
+
+function createBaseChildStarted(): ChildStarted {
+  return { path: "", runId: "", familySlug: "", version: 0, input: undefined, policy: "", isDetached: false };
+}
+
+export const ChildStarted: MessageFns<ChildStarted> = {
+  encode(message: ChildStarted, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.path !== "") {
+      writer.uint32(10).string(message.path);
+    }
+    if (message.runId !== "") {
+      writer.uint32(18).string(message.runId);
+    }
+    if (message.familySlug !== "") {
+      writer.uint32(26).string(message.familySlug);
+    }
+    if (message.version !== 0) {
+      writer.uint32(32).uint32(message.version);
+    }
+    if (message.input !== undefined) {
+      ValueSource.encode(message.input, writer.uint32(42).fork()).join();
+    }
+    if (message.policy !== "") {
+      writer.uint32(50).string(message.policy);
+    }
+    if (message.isDetached !== false) {
+      writer.uint32(56).bool(message.isDetached);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ChildStarted {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseChildStarted();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.familySlug = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.version = reader.uint32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.input = ValueSource.decode(reader, reader.uint32());
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.policy = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.isDetached = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ChildStarted>, I>>(base?: I): ChildStarted {
+    return ChildStarted.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ChildStarted>, I>>(object: I): ChildStarted {
+    const message = createBaseChildStarted();
+    message.path = object.path ?? "";
+    message.runId = object.runId ?? "";
+    message.familySlug = object.familySlug ?? "";
+    message.version = object.version ?? 0;
+    message.input = (object.input !== undefined && object.input !== null)
+      ? ValueSource.fromPartial(object.input)
+      : undefined;
+    message.policy = object.policy ?? "";
+    message.isDetached = object.isDetached ?? false;
+    return message;
+  },
+};
+
+function createBaseChildTold(): ChildTold {
+  return { path: "", how: "" };
+}
+
+export const ChildTold: MessageFns<ChildTold> = {
+  encode(message: ChildTold, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.path !== "") {
+      writer.uint32(10).string(message.path);
+    }
+    if (message.how !== "") {
+      writer.uint32(18).string(message.how);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ChildTold {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseChildTold();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.how = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ChildTold>, I>>(base?: I): ChildTold {
+    return ChildTold.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ChildTold>, I>>(object: I): ChildTold {
+    const message = createBaseChildTold();
+    message.path = object.path ?? "";
+    message.how = object.how ?? "";
+    return message;
+  },
+};
+
 function createBaseRunCompensating(): RunCompensating {
   return { steps: [] };
 }
@@ -3045,6 +3430,12 @@ export const Entry: MessageFns<Entry> = {
         break;
       case "bodyFailing":
         BodyFailing.encode(message.entry.value, writer.uint32(458).fork()).join();
+        break;
+      case "childStarted":
+        ChildStarted.encode(message.entry.value, writer.uint32(490).fork()).join();
+        break;
+      case "childTold":
+        ChildTold.encode(message.entry.value, writer.uint32(498).fork()).join();
         break;
     }
     return writer;
@@ -3279,6 +3670,22 @@ export const Entry: MessageFns<Entry> = {
             message.entry = { $case: "bodyFailing", value: BodyFailing.decode(reader, reader.uint32()) };
             continue;
           }
+          case 61: {
+            if (tag !== 490) {
+              break;
+            }
+
+            message.entry = { $case: "childStarted", value: ChildStarted.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 62: {
+            if (tag !== 498) {
+              break;
+            }
+
+            message.entry = { $case: "childTold", value: ChildTold.decode(reader, reader.uint32()) };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3459,6 +3866,18 @@ export const Entry: MessageFns<Entry> = {
         }
         break;
       }
+      case "childStarted": {
+        if (object.entry?.value !== undefined && object.entry?.value !== null) {
+          message.entry = { $case: "childStarted", value: ChildStarted.fromPartial(object.entry.value) };
+        }
+        break;
+      }
+      case "childTold": {
+        if (object.entry?.value !== undefined && object.entry?.value !== null) {
+          message.entry = { $case: "childTold", value: ChildTold.fromPartial(object.entry.value) };
+        }
+        break;
+      }
     }
     return message;
   },
@@ -3567,6 +3986,7 @@ function createBaseSnapshot(): Snapshot {
     compensating: [],
     hasPayloads: false,
     failing: [],
+    family: undefined,
   };
 }
 
@@ -3652,6 +4072,9 @@ export const Snapshot: MessageFns<Snapshot> = {
     }
     for (const v of message.failing) {
       FailingScope.encode(v!, writer.uint32(402).fork()).join();
+    }
+    if (message.family !== undefined) {
+      Family.encode(message.family, writer.uint32(490).fork()).join();
     }
     return writer;
   },
@@ -3848,6 +4271,14 @@ export const Snapshot: MessageFns<Snapshot> = {
             message.failing.push(FailingScope.decode(reader, reader.uint32()));
             continue;
           }
+          case 61: {
+            if (tag !== 490) {
+              break;
+            }
+
+            message.family = Family.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3915,6 +4346,9 @@ export const Snapshot: MessageFns<Snapshot> = {
     message.compensating = object.compensating?.map((e) => e) || [];
     message.hasPayloads = object.hasPayloads ?? false;
     message.failing = object.failing?.map((e) => FailingScope.fromPartial(e)) || [];
+    message.family = (object.family !== undefined && object.family !== null)
+      ? Family.fromPartial(object.family)
+      : undefined;
     return message;
   },
 };
@@ -4000,6 +4434,7 @@ function createBaseSnapshotStep(): SnapshotStep {
     sinceUs: 0n,
     firstAtUs: 0n,
     progress: undefined,
+    child: undefined,
     body: undefined,
   };
 }
@@ -4050,6 +4485,9 @@ export const SnapshotStep: MessageFns<SnapshotStep> = {
     }
     if (message.progress !== undefined) {
       StoredValue.encode(message.progress, writer.uint32(98).fork()).join();
+    }
+    if (message.child !== undefined) {
+      SnapshotChild.encode(message.child, writer.uint32(482).fork()).join();
     }
     if (message.body !== undefined) {
       SnapshotBody.encode(message.body, writer.uint32(402).fork()).join();
@@ -4166,6 +4604,14 @@ export const SnapshotStep: MessageFns<SnapshotStep> = {
             message.progress = StoredValue.decode(reader, reader.uint32());
             continue;
           }
+          case 60: {
+            if (tag !== 482) {
+              break;
+            }
+
+            message.child = SnapshotChild.decode(reader, reader.uint32());
+            continue;
+          }
           case 50: {
             if (tag !== 402) {
               break;
@@ -4210,6 +4656,9 @@ export const SnapshotStep: MessageFns<SnapshotStep> = {
     message.firstAtUs = (object.firstAtUs !== undefined && object.firstAtUs !== null) ? BigInt(object.firstAtUs) : 0n;
     message.progress = (object.progress !== undefined && object.progress !== null)
       ? StoredValue.fromPartial(object.progress)
+      : undefined;
+    message.child = (object.child !== undefined && object.child !== null)
+      ? SnapshotChild.fromPartial(object.child)
       : undefined;
     message.body = (object.body !== undefined && object.body !== null)
       ? SnapshotBody.fromPartial(object.body)
@@ -4584,6 +5033,109 @@ export const FailingScope: MessageFns<FailingScope> = {
   },
 };
 
+function createBaseSnapshotChild(): SnapshotChild {
+  return { runId: "", familySlug: "", policy: "", isDetached: false, told: "" };
+}
+
+export const SnapshotChild: MessageFns<SnapshotChild> = {
+  encode(message: SnapshotChild, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.runId !== "") {
+      writer.uint32(10).string(message.runId);
+    }
+    if (message.familySlug !== "") {
+      writer.uint32(18).string(message.familySlug);
+    }
+    if (message.policy !== "") {
+      writer.uint32(26).string(message.policy);
+    }
+    if (message.isDetached !== false) {
+      writer.uint32(32).bool(message.isDetached);
+    }
+    if (message.told !== "") {
+      writer.uint32(42).string(message.told);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SnapshotChild {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSnapshotChild();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.familySlug = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.policy = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.isDetached = reader.bool();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.told = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<SnapshotChild>, I>>(base?: I): SnapshotChild {
+    return SnapshotChild.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<SnapshotChild>, I>>(object: I): SnapshotChild {
+    const message = createBaseSnapshotChild();
+    message.runId = object.runId ?? "";
+    message.familySlug = object.familySlug ?? "";
+    message.policy = object.policy ?? "";
+    message.isDetached = object.isDetached ?? false;
+    message.told = object.told ?? "";
+    return message;
+  },
+};
+
 function createBaseInboxBody(): InboxBody {
   return { body: undefined };
 }
@@ -4608,6 +5160,12 @@ export const InboxBody: MessageFns<InboxBody> = {
         break;
       case "retry":
         RunRetry.encode(message.body.value, writer.uint32(50).fork()).join();
+        break;
+      case "birth":
+        RunBirth.encode(message.body.value, writer.uint32(482).fork()).join();
+        break;
+      case "childClosed":
+        ChildClosed.encode(message.body.value, writer.uint32(490).fork()).join();
         break;
     }
     return writer;
@@ -4674,6 +5232,22 @@ export const InboxBody: MessageFns<InboxBody> = {
             message.body = { $case: "retry", value: RunRetry.decode(reader, reader.uint32()) };
             continue;
           }
+          case 60: {
+            if (tag !== 482) {
+              break;
+            }
+
+            message.body = { $case: "birth", value: RunBirth.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 61: {
+            if (tag !== 490) {
+              break;
+            }
+
+            message.body = { $case: "childClosed", value: ChildClosed.decode(reader, reader.uint32()) };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4728,7 +5302,323 @@ export const InboxBody: MessageFns<InboxBody> = {
         }
         break;
       }
+      case "birth": {
+        if (object.body?.value !== undefined && object.body?.value !== null) {
+          message.body = { $case: "birth", value: RunBirth.fromPartial(object.body.value) };
+        }
+        break;
+      }
+      case "childClosed": {
+        if (object.body?.value !== undefined && object.body?.value !== null) {
+          message.body = { $case: "childClosed", value: ChildClosed.fromPartial(object.body.value) };
+        }
+        break;
+      }
     }
+    return message;
+  },
+};
+
+function createBaseRunBirth(): RunBirth {
+  return { familySlug: "", version: 0, input: undefined, attributes: {}, family: undefined, traceparent: "" };
+}
+
+export const RunBirth: MessageFns<RunBirth> = {
+  encode(message: RunBirth, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.familySlug !== "") {
+      writer.uint32(10).string(message.familySlug);
+    }
+    if (message.version !== 0) {
+      writer.uint32(16).uint32(message.version);
+    }
+    if (message.input !== undefined) {
+      StoredValue.encode(message.input, writer.uint32(26).fork()).join();
+    }
+    globalThis.Object.entries(message.attributes).forEach(([key, value]: [string, string]) => {
+      RunBirth_AttributesEntry.encode({ key: key as any, value }, writer.uint32(34).fork()).join();
+    });
+    if (message.family !== undefined) {
+      Family.encode(message.family, writer.uint32(42).fork()).join();
+    }
+    if (message.traceparent !== "") {
+      writer.uint32(50).string(message.traceparent);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RunBirth {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRunBirth();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.familySlug = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.version = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.input = StoredValue.decode(reader, reader.uint32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            const entry4 = RunBirth_AttributesEntry.decode(reader, reader.uint32());
+            if (entry4.value !== undefined) {
+              message.attributes[entry4.key] = entry4.value;
+            }
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.family = Family.decode(reader, reader.uint32());
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.traceparent = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<RunBirth>, I>>(base?: I): RunBirth {
+    return RunBirth.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<RunBirth>, I>>(object: I): RunBirth {
+    const message = createBaseRunBirth();
+    message.familySlug = object.familySlug ?? "";
+    message.version = object.version ?? 0;
+    message.input = (object.input !== undefined && object.input !== null)
+      ? StoredValue.fromPartial(object.input)
+      : undefined;
+    message.attributes = (globalThis.Object.entries(object.attributes ?? {}) as [string, string][]).reduce(
+      (acc: { [key: string]: string }, [key, value]: [string, string]) => {
+        if (value !== undefined) {
+          acc[key] = globalThis.String(value);
+        }
+        return acc;
+      },
+      {},
+    );
+    message.family = (object.family !== undefined && object.family !== null)
+      ? Family.fromPartial(object.family)
+      : undefined;
+    message.traceparent = object.traceparent ?? "";
+    return message;
+  },
+};
+
+function createBaseRunBirth_AttributesEntry(): RunBirth_AttributesEntry {
+  return { key: "", value: "" };
+}
+
+export const RunBirth_AttributesEntry: MessageFns<RunBirth_AttributesEntry> = {
+  encode(message: RunBirth_AttributesEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RunBirth_AttributesEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRunBirth_AttributesEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<RunBirth_AttributesEntry>, I>>(base?: I): RunBirth_AttributesEntry {
+    return RunBirth_AttributesEntry.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<RunBirth_AttributesEntry>, I>>(object: I): RunBirth_AttributesEntry {
+    const message = createBaseRunBirth_AttributesEntry();
+    message.key = object.key ?? "";
+    message.value = object.value ?? "";
+    return message;
+  },
+};
+
+function createBaseChildClosed(): ChildClosed {
+  return { path: "", runId: "", state: "", output: undefined, error: undefined };
+}
+
+export const ChildClosed: MessageFns<ChildClosed> = {
+  encode(message: ChildClosed, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.path !== "") {
+      writer.uint32(10).string(message.path);
+    }
+    if (message.runId !== "") {
+      writer.uint32(18).string(message.runId);
+    }
+    if (message.state !== "") {
+      writer.uint32(26).string(message.state);
+    }
+    if (message.output !== undefined) {
+      StoredValue.encode(message.output, writer.uint32(34).fork()).join();
+    }
+    if (message.error !== undefined) {
+      StoredError.encode(message.error, writer.uint32(42).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ChildClosed {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseChildClosed();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.state = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.output = StoredValue.decode(reader, reader.uint32());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.error = StoredError.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ChildClosed>, I>>(base?: I): ChildClosed {
+    return ChildClosed.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ChildClosed>, I>>(object: I): ChildClosed {
+    const message = createBaseChildClosed();
+    message.path = object.path ?? "";
+    message.runId = object.runId ?? "";
+    message.state = object.state ?? "";
+    message.output = (object.output !== undefined && object.output !== null)
+      ? StoredValue.fromPartial(object.output)
+      : undefined;
+    message.error = (object.error !== undefined && object.error !== null)
+      ? StoredError.fromPartial(object.error)
+      : undefined;
     return message;
   },
 };
