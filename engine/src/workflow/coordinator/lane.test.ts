@@ -227,33 +227,6 @@ describe('isolation inside a batch', () => {
     expect(state?.steps.get('b')?.status).toBe('COMPLETED');
   });
 
-  it.each(['cancelled', 'timed out'])(
-    'drops the poison of a run that is %s, which then comes to its end',
-    async (how) => {
-      const bad = Buffer.from('venom');
-      const refuses = ({ entries }: { readonly entries: Uint8Array }): string | null =>
-        Buffer.from(entries).includes(bad) ? '22P05' : null;
-      const plan = planOf({ steps: { a: { type: 'CALLBACK' } }, timeoutMs: 60_000 });
-      const kit = new CoordinatorKit({ plans: [plan], refuses });
-      const node = kit.node();
-      await kit.flush();
-      node.coordinator.workerConnected(WORKER, []);
-      const [run] = await kit.start(node, 1);
-      const refs = kit.take(node, WORKER);
-      const key = { tenantId: TENANT, runId: run?.runId ?? '' };
-      if (how === 'cancelled') void node.coordinator.cancel(key, 'enough', 'test');
-      else await kit.pass(61_000, 500);
-      await kit.flush();
-      expect(kit.stored(key.runId)?.steps.get('a')?.status).toBe('CANCELLING');
-      const acks = kit.settle(node, refs, { kind: 'completed', output: jsonValue('venom') });
-      await kit.flush();
-      expect(acks).toEqual(['already_settled']);
-      expect(kit.stored(key.runId)).toMatchObject({ parked: null, closedAtUs: null });
-      await kit.pass(31_000, 500);
-      expect(kit.stored(key.runId)?.status).toBe(how === 'cancelled' ? 'CANCELLED' : 'TIMED_OUT');
-    },
-  );
-
   it('refuses a start that the database refuses', async () => {
     const kit = new CoordinatorKit({ plans: [ONE_STEP], refuses: ({ seq }) => (seq === 1 ? '22P05' : null) });
     const node = kit.node();

@@ -15,11 +15,13 @@ import { noEffects, perform, type Effects } from './effects.js';
 import type { BatchMember } from './hooks.js';
 import { Fifo } from './fifo.js';
 import type { RunCell } from './run-cell.js';
+import { isGivenUp } from './run-logic.js';
 import { conflicted, goOn, putBack, setAside, undo, unread, written } from './settle-tick.js';
 import {
   computeTick,
   digestOf,
   dropTick,
+  failTick,
   inputsOf,
   parkTick,
   type ParkReason,
@@ -273,28 +275,36 @@ export class Lane {
     await this.#park(tick, { code: 'poison_commit', message }, effects);
   }
 
+  /**
+   * A run that nobody looks after any more is not parked, for no cancel could end that: a result counts as failed, or
+   * is dropped when even its failure is refused.
+   */
   async #park(tick: Tick, reason: ParkReason, effects: Effects): Promise<void> {
     const { cell } = tick;
-    const park = this.#parkTick(tick, reason);
-    if (park === undefined) return goOn(this.world, cell, effects);
-    cell.phase = 'in_flight';
-    const [verdict = { kind: 'unknown' as const }] = await commitBatch(this.#commitEnvironment, [park]);
-    this.#settle(park, verdict, effects);
-    if (verdict.kind === 'unknown') await this.#afterUnknown([park]);
-    if (verdict.kind === 'fenced') this.world.fenced();
-    if (verdict.kind === 'refused') this.#again(park);
+    const env = this.#tickEnvironment;
+    const bad = inputsOf(tick)[0] ?? null;
+    const ways =
+      cell.state !== null && isGivenUp(cell.state)
+        ? [() => failTick(cell, reason, bad, env), () => dropTick(cell, bad)]
+        : [() => parkTick(cell, reason, bad, [], env)];
+    for (const [index, way] of ways.entries()) {
+      const instead = this.#instead(cell, way);
+      if (instead === undefined) return goOn(this.world, cell, effects);
+      cell.phase = 'in_flight';
+      const [verdict = { kind: 'unknown' as const }] = await commitBatch(this.#commitEnvironment, [instead]);
+      this.#settle(instead, verdict, effects);
+      if (verdict.kind === 'unknown') return this.#afterUnknown([instead]);
+      if (verdict.kind === 'fenced') return this.world.fenced();
+      if (verdict.kind !== 'refused') return;
+      if (index === ways.length - 1) this.#again(instead);
+    }
   }
 
-  /** A run that is coming to its end only drops the input: parked, it would hold still and no cancel could end it. */
-  #parkTick(tick: Tick, reason: ParkReason): Tick | undefined {
+  #instead(cell: RunCell, way: () => Tick | undefined): Tick | undefined {
     try {
-      const dropped = inputsOf(tick)[0] ?? null;
-      const { state } = tick.cell;
-      const isEnding = state !== null && (state.cancel !== null || state.ending !== null);
-      if (isEnding) return dropTick(tick.cell, dropped);
-      return parkTick(tick.cell, reason, dropped, [], this.#tickEnvironment);
+      return way();
     } catch (error) {
-      this.world.hooks.log('error', 'a run cannot be parked', { run: tick.cell.key, error });
+      this.world.hooks.log('error', 'a run cannot be parked', { run: cell.key, error });
       return undefined;
     }
   }

@@ -7,6 +7,7 @@ export {
   headerChanged,
   headerOf,
   isActive,
+  isGivenUp,
   runOutput,
   stepAt,
   stateBytes,

@@ -179,6 +179,24 @@ export function dropTick(cell: RunCell, dropped: PendingInput | null): Tick | un
   return dropped === null ? undefined : consumption(cell, [dropped]);
 }
 
+/**
+ * A tick that takes a failure for a result that cannot be recorded, of a run that must not be parked; other inputs are
+ * dropped. Undefined when nobody waits for an answer. Throws what the machine throws.
+ */
+export function failTick(
+  cell: RunCell,
+  { code, message }: ParkReason,
+  bad: PendingInput | null,
+  env: TickEnvironment,
+): Tick | undefined {
+  const { plan, state } = cell;
+  if (plan === null || state === null || bad?.input.kind !== 'result') return dropTick(cell, bad);
+  const outcome = { kind: 'failed', code, message, stack: '', nonRetryable: true, retryAfterMs: null } as const;
+  const result = advance(plan, state, [{ ...bad.input, outcome }], contextOf(env, cell));
+  if (result.entries.length === 0) return consumption(cell, [bad]);
+  return stepForward(cell, state, [bad], result.dispositions, result, null, env.payloadBytes);
+}
+
 /** The first input on which the machine throws when they come one by one; the last when only all together throw. */
 function offender(plan: Plan, state: RunState, inputs: readonly PendingInput[], context: MachineContext): number {
   let at = state;

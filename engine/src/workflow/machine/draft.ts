@@ -106,8 +106,8 @@ export function isEndDecided(draft: Pick<Draft, 'cancel' | 'error' | 'ending'>):
  * Whether nobody will look after the run any more: it was asked to end, or its time is over. It must not be parked: no
  * cancel could end that.
  */
-export function isGivenUp(draft: Pick<Draft, 'cancel' | 'ending'>): boolean {
-  return draft.cancel !== null || draft.ending !== null;
+export function isGivenUp(run: Pick<RunState, 'cancel' | 'ending'>): boolean {
+  return run.cancel !== null || run.ending !== null;
 }
 
 /** Whether steps that are open try again: how the run ends is not decided, or it is being compensated. */

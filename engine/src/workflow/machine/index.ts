@@ -1,6 +1,6 @@
 /** The machine: the pure function that decides what a run does next, its state, and questions about that state. */
 export { advance } from './advance.js';
-export { emptyRun } from './draft.js';
+export { emptyRun, isGivenUp } from './draft.js';
 export type { ClosedStatus, Entry } from './entries.js';
 export { explainRun, type ReasonKind, type RunReason } from './explain-run.js';
 export { explainStep } from './explain-step.js';
