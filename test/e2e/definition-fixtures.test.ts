@@ -1,0 +1,48 @@
+/** Every fixture in one engine that is killed in their middle: each run ends as its fixture says. */
+import { join } from 'node:path';
+import { createWorker, DuctorClient, type RunView } from '@ductor/sdk';
+import { expect, it } from 'vitest';
+import { definitionFixtures } from '../support/definition-fixtures.js';
+import { startEngine } from '../support/engine.js';
+import { cleanUpProcesses } from '../support/processes.js';
+import { scratchFolder } from '../support/scratch.js';
+import { until } from '../support/wait.js';
+
+cleanUpProcesses();
+
+const RESTING = new Set(['COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT', 'TERMINATED', 'PARKED']);
+
+it('every run ends as its fixture says, over a kill in its middle', async () => {
+  const fixtures = await definitionFixtures();
+  const engine = await startEngine({ dataDir: join(scratchFolder('fixtures'), 'ductor') });
+  const connection = { engine: engine.address, apiKey: engine.apiKey };
+  const client = new DuctorClient(connection);
+  const worker = createWorker({
+    ...{ ...connection, handleSignals: false, log: () => undefined },
+    workflows: fixtures.map(({ workflow }) => workflow),
+    queues: ['default', 'fixtures'],
+  });
+  await worker.ready;
+  const started = await Promise.all(
+    fixtures.map(async (fixture) => ({
+      fixture,
+      run: await client.trigger(fixture.workflow.slug, fixture.input),
+    })),
+  );
+  // Each waits at least 2 s before it ends: all of them are open now.
+  await engine.kill();
+  const killedAt = Date.now();
+  await engine.start();
+  for (const { fixture, run } of started) {
+    const ended: RunView = await until(`${fixture.name} to end`, async () => {
+      const view = await client.get(run.id).catch(() => undefined);
+      return view !== undefined && RESTING.has(view.state) ? view : undefined;
+    });
+    const { state, output, code } = fixture.ends;
+    expect([fixture.name, ended.state, ended.error?.code]).toEqual([fixture.name, state, code]);
+    if (output !== undefined) expect(ended.output).toEqual(output);
+    if (ended.closedAt !== undefined) expect(ended.closedAt.getTime()).toBeGreaterThan(killedAt);
+  }
+  client.close();
+  await worker.stop();
+});
