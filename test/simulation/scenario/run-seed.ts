@@ -1,4 +1,5 @@
 /** One seed: things go wrong for a while (safety), then nothing does and all has to come to its end (liveness). */
+import type { Plan } from '../../../engine/src/workflow/machine/index.js';
 import { Choices } from '../core/choices.js';
 import { Scheduler } from '../core/scheduler.js';
 import { Sim } from '../core/sim.js';
@@ -35,6 +36,8 @@ export interface SeedOptions {
   /** Kinds of faults to leave out. */
   readonly without?: ReadonlySet<string>;
   readonly print?: (line: string) => void;
+  /** Versions of the family that clients start. Default: drawn from the seed. */
+  readonly plans?: readonly Plan[];
 }
 
 const SECOND_US = 1_000_000;
@@ -115,7 +118,7 @@ export async function runSeed(seed: number, options: SeedOptions = {}): Promise<
   const sim = new Sim(scheduler, choices, faults, marks, trace);
   const draw = drawWorld(choices);
   const bug = options.bug ?? null;
-  const world = new World(sim, { plans: drawPlans(choices), bug, ...draw });
+  const world = new World(sim, { plans: options.plans ?? drawPlans(choices), bug, ...draw });
   const rejected = (reason: unknown): void => {
     sim.violate(
       `a promise was rejected and nobody looked: ${reason instanceof Error ? reason.message : String(reason)}`,
