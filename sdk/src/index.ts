@@ -17,6 +17,7 @@ export type {
 export type { ConnectionOptions } from './connection/connection.js';
 export type { OpenTelemetryApi, TelemetrySpan } from './connection/open-telemetry.js';
 export { DuctorError, NonRetryableError, type Problem, RetryAfterError, RunFailedError } from './errors.js';
+export type { PayloadCodec } from './values/payload-codec.js';
 export { type LogLevel, type LogSink, consoleSink } from './worker/log.js';
 export { type Worker, type WorkerOptions, createWorker } from './worker/worker.js';
 export type {
@@ -39,7 +40,7 @@ export type { CompensateOptions, CompensationOptions } from './workflow/compensa
 export { type AnyWorkflow, type Workflow, type WorkflowOptions, defineWorkflow } from './workflow/define-workflow.js';
 export { DefinitionError } from './workflow/definition-error.js';
 export type { DefinitionJson } from './workflow/definition-json.js';
-export type { Jsonify } from './workflow/jsonify.js';
-export { type Ref, type Reference, cel } from './workflow/reference.js';
+export type { Jsonify, Restored } from './workflow/jsonify.js';
+export { type Ref, type Reference, type WholeRef, cel } from './workflow/reference.js';
 export type { StepBody, StepContext, StepLogger } from './workflow/step-context.js';
-export type { Resolved, Template } from './workflow/template.js';
+export type { Arrives, Resolved, Template } from './workflow/template.js';

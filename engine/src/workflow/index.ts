@@ -12,9 +12,11 @@ export {
   type JournalRow,
 } from './journal/index.js';
 export {
+  CODEC_PREFIX,
   explainRun,
   explainStep,
   isClosed,
+  jsonOfValue,
   jsonValue,
   MAX_VALUE_BYTES,
   NULL_VALUE,

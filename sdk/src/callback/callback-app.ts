@@ -9,6 +9,7 @@ import { tracerOf, type OpenTelemetryApi } from '../connection/open-telemetry.js
 import { machine, type System } from '../connection/system.js';
 import { DuctorError } from '../errors.js';
 import { SDK_VERSION } from '../version.js';
+import { type PayloadCodec, valueCoder } from '../values/payload-codec.js';
 import type { AnyWorkflow } from '../workflow/define-workflow.js';
 import type { Outcome } from '../worker/attempt-outcome.js';
 import { bodiesOf } from '../worker/bodies.js';
@@ -27,6 +28,8 @@ export interface CallbackAppOptions {
   readonly log?: LogSink;
   /** The app's OpenTelemetry: step bodies become spans. Default: none. */
   readonly openTelemetry?: OpenTelemetryApi;
+  /** Codes the bytes of values, as in the clients that start the runs. Default: none. */
+  readonly payloadCodec?: PayloadCodec;
   /** For tests. */
   readonly system?: System;
 }
@@ -55,16 +58,17 @@ export class CallbackApp {
   readonly #heartbeats: Heartbeats;
   readonly #running = new Map<string, Running>();
 
-  /** Throws DuctorError invalid_argument when two workflows have one slug. */
+  /** Throws DuctorError invalid_argument when two workflows have one slug, or for a codec's name. */
   constructor(options: CallbackAppOptions) {
     const { workflows, capacity = CAPACITY, log = consoleSink, system = machine } = options;
     const bodies = bodiesOf(workflows);
+    const values = valueCoder(options.payloadCodec);
     this.log = log;
     this.system = system;
     this.#capacity = capacity;
-    this.#heartbeats = new Heartbeats(system, (beat) => this.#sendBeat(beat));
+    this.#heartbeats = new Heartbeats(system, (beat) => this.#sendBeat(beat), values);
     this.#runner = new TaskRunner({
-      ...{ system, log, tracer: tracerOf(options.openTelemetry, SDK_VERSION) },
+      ...{ system, log, values, tracer: tracerOf(options.openTelemetry, SDK_VERSION) },
       bodyOf: (workflow, handler) => bodies.get(workflow)?.get(handler),
       heartbeat: (task, progress) => this.#heartbeats.beat(task, progress),
     });

@@ -18,7 +18,6 @@ import {
   resolveConnection,
 } from '../connection/connection.js';
 import { type Tracer, tracerOf } from '../connection/open-telemetry.js';
-import { fromPayload, toPayload } from '../connection/payload.js';
 import { type System, machine } from '../connection/system.js';
 import { DuctorError, RunFailedError } from '../errors.js';
 import { SDK_VERSION } from '../version.js';
@@ -123,7 +122,7 @@ export class DuctorClient {
     const checked = typeof workflow === 'string' ? input : workflow.parseInput(input);
     const item = TriggerRunRequest.fromPartial({
       familySlug: slug,
-      inputPayload: toPayload(checked, `input of ${slug}`),
+      inputPayload: this.#connection.values.toPayload(checked, `input of ${slug}`),
       idempotencyKey: options.idempotencyKey ?? '',
       version: options.version ?? 0,
       attributes: { ...options.attributes },
@@ -194,7 +193,7 @@ export class DuctorClient {
 
   async #result(runId: string, options: WaitOptions): Promise<unknown> {
     const result = await this.#results.wait(runId, waitSignal(options));
-    if (result.state === RunState.RUN_STATE_COMPLETED) return fromPayload(result.output);
+    if (result.state === RunState.RUN_STATE_COMPLETED) return this.#connection.values.fromPayload(result.output);
     const error: Failure | undefined = result.error;
     if (result.state === RunState.RUN_STATE_UNSPECIFIED)
       throw new DuctorError(error?.code ?? 'not_found', error?.message ?? `there is no run ${runId}`);

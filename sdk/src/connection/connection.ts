@@ -1,6 +1,7 @@
 /** Where the engine is and how calls to it are made: address, key, channel settings. */
 import { type ChannelCredentials, type ClientOptions, credentials, Metadata } from '@grpc/grpc-js';
 import { DuctorError } from '../errors.js';
+import { type PayloadCodec, type ValueCoder, valueCoder } from '../values/payload-codec.js';
 import type { OpenTelemetryApi } from './open-telemetry.js';
 
 /** How to reach the engine. */
@@ -18,12 +19,19 @@ export interface ConnectionOptions {
    * spans, linked over the engine. Default: none.
    */
   readonly openTelemetry?: OpenTelemetryApi;
+  /**
+   * Codes the bytes of values, such as by encryption: the engine then sees nothing of them. Client and workers of an
+   * app need the same one. Default: none.
+   */
+  readonly payloadCodec?: PayloadCodec;
 }
 
 /** A resolved connection. */
 export interface Connection {
   /** host:port of each node named. */
   readonly addresses: readonly string[];
+  /** Turns values into payloads and back. */
+  readonly values: ValueCoder;
   readonly credentials: ChannelCredentials;
   readonly metadata: Metadata;
 }
@@ -57,6 +65,7 @@ export function resolveConnection(
   metadata.set('authorization', `Bearer ${apiKey}`);
   return {
     addresses: parsed.map((address) => address.hostPort),
+    values: valueCoder(options.payloadCodec),
     credentials: secure ? credentials.createSsl() : credentials.createInsecure(),
     metadata,
   };

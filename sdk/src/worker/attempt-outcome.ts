@@ -1,6 +1,6 @@
 /** Turns how a step body ended into the outcome that goes to the engine. */
 import type { TaskError, TaskResult } from '../gen/ductor/v1/bridge.js';
-import { toPayload } from '../connection/payload.js';
+import type { ValueCoder } from '../values/payload-codec.js';
 import { DuctorError, NonRetryableError, RetryAfterError } from '../errors.js';
 
 /** Outcome part of a TaskResult. */
@@ -10,9 +10,9 @@ const STACK_CHARS_MAX = 8_192;
 const MESSAGE_CHARS_MAX = 4_096;
 
 /** What a body returned. A value that cannot be sent is a failure that another attempt would only repeat. */
-export function outcomeOfValue(value: unknown, path: string): Outcome {
+export function outcomeOfValue(values: ValueCoder, value: unknown, path: string): Outcome {
   try {
-    return { $case: 'output', value: toPayload(value, `output of step ${path}`) };
+    return { $case: 'output', value: values.toPayload(value, `output of step ${path}`) };
   } catch (error) {
     return outcomeOfError(error, undefined);
   }

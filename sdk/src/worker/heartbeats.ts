@@ -9,12 +9,12 @@
  */
 import type { Payload } from '../gen/ductor/v1/common.js';
 import type { Task, TaskHeartbeat } from '../gen/ductor/v1/bridge.js';
-import { toPayload } from '../connection/payload.js';
+import { PLAIN_CODER, type ValueCoder } from '../values/payload-codec.js';
 import type { System } from '../connection/system.js';
 import { DuctorError } from '../errors.js';
 import { attemptKey } from './result-outbox.js';
 
-/** Largest progress the engine keeps, bytes of JSON. */
+/** Largest progress the engine keeps, bytes. */
 const MAX_PROGRESS_BYTES = 64 * 1024;
 /** Between two reports of a step that asks for no heartbeats. */
 const USUAL_INTERVAL_MS = 1_000;
@@ -33,9 +33,9 @@ function intervalOf({ heartbeatTimeoutMs }: Task): number {
   return Math.max(MIN_INTERVAL_MS, Math.min(MAX_INTERVAL_MS, heartbeatTimeoutMs / 4));
 }
 
-function payloadOf(progress: unknown): Payload | undefined {
+function payloadOf(values: ValueCoder, progress: unknown): Payload | undefined {
   if (progress === undefined) return undefined;
-  const payload = toPayload(progress, 'progress');
+  const payload = values.toPayload(progress, 'progress');
   if (payload.data.length <= MAX_PROGRESS_BYTES) return payload;
   const message = `progress has ${payload.data.length} bytes; at most ${MAX_PROGRESS_BYTES} are kept`;
   throw new DuctorError('value_too_large', message);
@@ -49,11 +49,12 @@ export class Heartbeats {
   constructor(
     readonly system: System,
     readonly send: (beat: TaskHeartbeat) => void,
+    readonly values: ValueCoder = PLAIN_CODER,
   ) {}
 
   /** A body reports. Throws DuctorError for progress that is too large or no JSON. */
   beat(task: Task, progress: unknown): void {
-    const payload = payloadOf(progress);
+    const payload = payloadOf(this.values, progress);
     const key = attemptKey(task);
     const known = this.#beating.get(key);
     const entry = known ?? { sentAt: Number.NEGATIVE_INFINITY, waiting: undefined, isWaiting: false, timer: undefined };

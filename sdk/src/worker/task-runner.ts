@@ -8,7 +8,7 @@
  */
 import type { Task } from '../gen/ductor/v1/bridge.js';
 import type { Tracer } from '../connection/open-telemetry.js';
-import { fromPayload } from '../connection/payload.js';
+import type { ValueCoder } from '../values/payload-codec.js';
 import type { System } from '../connection/system.js';
 import { NonRetryableError } from '../errors.js';
 import type { StepBody, StepContext } from '../workflow/step-context.js';
@@ -28,6 +28,7 @@ export interface RunnerDeps {
   /** Takes a sign of life. */
   readonly heartbeat: (task: Task, progress: unknown) => void;
   readonly tracer: Tracer;
+  readonly values: ValueCoder;
 }
 
 interface Running {
@@ -95,9 +96,9 @@ export class TaskRunner {
       if (body === undefined)
         throw new NonRetryableError(`this worker has no handler ${task.handler} of ${task.familySlug}`);
       // The engine checked the input against the step's definition; its type is what the definition says.
-      const input = fromPayload(task.input) as never;
+      const input = this.#deps.values.fromPayload(task.input) as never;
       const value = await this.#deps.tracer.attempt(task, () => body(input, this.#context(entry)));
-      return outcomeOfValue(value, task.path);
+      return outcomeOfValue(this.#deps.values, value, task.path);
     } catch (error) {
       return outcomeOfError(error, entry.reason);
     }
@@ -105,7 +106,7 @@ export class TaskRunner {
 
   #context(entry: Running): StepContext {
     const { task } = entry;
-    const { system, log, heartbeat } = this.#deps;
+    const { system, log, heartbeat, values } = this.#deps;
     return {
       signal: entry.controller.signal,
       runId: task.runId,
@@ -117,7 +118,7 @@ export class TaskRunner {
       deadline: new Date(system.now() + task.timeoutMs),
       log: stepLogger(log, { run_id: task.runId, workflow: task.familySlug, step: task.path, attempt: task.attempt }),
       heartbeat: (progress) => heartbeat(task, progress),
-      lastProgress: task.lastProgress === undefined ? undefined : fromPayload(task.lastProgress),
+      lastProgress: values.fromPayload(task.lastProgress),
     };
   }
 }

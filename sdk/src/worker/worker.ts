@@ -111,13 +111,14 @@ class WorkerProcess implements Worker {
     this.#slots = checkedCapacity(options.capacity ?? 100);
     this.#credits = new CreditLedger(this.#slots);
     const bodies = bodiesOf(options.workflows);
-    this.#heartbeats = new Heartbeats(this.#system, (beat) => this.#sendHeartbeat(beat));
+    this.#heartbeats = new Heartbeats(this.#system, (beat) => this.#sendHeartbeat(beat), this.#connection.values);
     this.#runner = new TaskRunner({
       system: this.#system,
       log: this.#log,
       bodyOf: (workflow, handler) => bodies.get(workflow)?.get(handler),
       heartbeat: (task, progress) => this.#heartbeats.beat(task, progress),
       tracer: tracerOf(options.openTelemetry, SDK_VERSION),
+      values: this.#connection.values,
     });
   }
 

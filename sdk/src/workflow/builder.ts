@@ -8,9 +8,9 @@ import { type CompensateOptions, type CompensationOptions, type NamedUndo, named
 import { DefinitionError } from './definition-error.js';
 import type { DefinitionJson, EdgeJson, JoinJson, StepJson } from './definition-json.js';
 import type { Jsonify, StepOutput } from './jsonify.js';
-import { type Ref, type StepRead, makeReference, referenceCore } from './reference.js';
+import { type Ref, type StepRead, type WholeRef, makeReference, referenceCore } from './reference.js';
 import type { StepBody } from './step-context.js';
-import { type Resolved, compileTemplate } from './template.js';
+import { type Arrives, type Resolved, compileTemplate } from './template.js';
 
 /** How a failure looks to the steps that handle it. */
 export interface StepFailureValue {
@@ -23,7 +23,7 @@ export interface StepFailureValue {
 export interface StepHandle<Out> {
   readonly ref: string;
   /** What the step will have put out. */
-  readonly output: Ref<Out>;
+  readonly output: WholeRef<Out>;
   /** Why it failed; for steps behind `onFailure` or `always`. */
   readonly error: Ref<StepFailureValue>;
 }
@@ -59,7 +59,9 @@ export interface AnyStep {
 }
 
 /** A switch that was declared. */
-export interface SwitchHandle<Case extends string> extends StepHandle<{ case: Case | null }> {
+export interface SwitchHandle<Case extends string> extends Omit<StepHandle<unknown>, 'output'> {
+  /** The case that was chosen. */
+  readonly output: Ref<{ case: Case | null }>;
   /** One way on: for `after` of the steps that lie on it. */
   on(name: Case): AnyStep;
 }
@@ -89,7 +91,7 @@ export interface CompleteOptions<X> extends Placement {
 export interface StepOptions<In, Out> extends Placement, CallbackOptions {
   /** What the body receives. Default: the run's input. */
   readonly input?: In;
-  readonly run: StepBody<Jsonify<Resolved<In>>, Out>;
+  readonly run: StepBody<Arrives<In>, Out>;
   /**
    * Undoes what this step did once it has completed and the run ends in any other way than completing. Receives the
    * step's output.
@@ -108,14 +110,17 @@ export type WaitOptions = Placement &
 /** Declares the steps of a workflow. */
 export interface WorkflowBuilder<In> {
   /** The run's input. */
-  readonly input: Ref<In>;
+  readonly input: WholeRef<In>;
   /** A step whose body is code of this app. */
-  step<X = Ref<In>, Out = unknown>(name: string, options: StepOptions<X, Out>): StepHandle<StepOutput<Awaited<Out>>>;
+  step<X = WholeRef<In>, Out = unknown>(
+    name: string,
+    options: StepOptions<X, Out>,
+  ): StepHandle<StepOutput<Awaited<Out>>>;
   /** A step that undoes another once the run does not complete; in full what `compensate` of a step says in short. */
   compensation<X = never, Out = unknown>(
     name: string,
     of: StepHandle<Out>,
-    options: CompensationOptions<[X] extends [never] ? Ref<Out> : X>,
+    options: CompensationOptions<[X] extends [never] ? WholeRef<Out> : X>,
   ): AnyStep;
   /** Starts a run of another workflow and puts out what that answers; with `detach` the `run_id` of the child. */
   child<X, Out, const Detach extends boolean = false>(
@@ -137,7 +142,7 @@ export interface WorkflowBuilder<In> {
   /** Ends the run as COMPLETED; what runs besides is stopped. */
   complete<X>(name: string, options?: CompleteOptions<X>): AnyStep;
   /** The output of the first of these steps that has one: for what begins when any of them has ended. */
-  firstOf<Out>(first: StepHandle<Out>, ...others: readonly StepHandle<Out>[]): Ref<Out>;
+  firstOf<Out>(first: StepHandle<Out>, ...others: readonly StepHandle<Out>[]): Ref<Jsonify<Out>>;
 }
 
 /** What a definition says of its runs as a whole. */
@@ -163,16 +168,19 @@ export interface Built {
 
 /** Collects a workflow. `finish` ends it. */
 export class DefinitionCollector<In> implements WorkflowBuilder<In> {
-  readonly input: Ref<In>;
+  readonly input: WholeRef<In>;
   readonly #steps: StepJson[] = [];
   readonly #edges: EdgeJson[] = [];
   readonly #handlers = new Map<string, StepBody<never, unknown>>();
 
   constructor() {
-    this.input = makeReference({ cel: 'input', reads: [] }) as Ref<In>;
+    this.input = makeReference({ cel: 'input', reads: [] }) as WholeRef<In>;
   }
 
-  step<X = Ref<In>, Out = unknown>(name: string, options: StepOptions<X, Out>): StepHandle<StepOutput<Awaited<Out>>> {
+  step<X = WholeRef<In>, Out = unknown>(
+    name: string,
+    options: StepOptions<X, Out>,
+  ): StepHandle<StepOutput<Awaited<Out>>> {
     const input = options.input === undefined ? undefined : compileTemplate(options.input, `step ${name}: input`);
     this.#handlers.set(name, options.run as StepBody<never, unknown>);
     const json = { ...(input !== undefined && { input: input.json }), ...callbackJson(options) };
@@ -236,7 +244,7 @@ export class DefinitionCollector<In> implements WorkflowBuilder<In> {
       if (core !== undefined) return { label, core };
       throw new DefinitionError(`case ${label} of switch ${name} is no condition`, 'compare something: input.a.gt(5)');
     });
-    const handle = this.#add<{ case: Case | Default | null }>(
+    const handle = this.#add(
       name,
       options,
       cases.flatMap(({ core }) => core.reads),
@@ -248,7 +256,9 @@ export class DefinitionCollector<In> implements WorkflowBuilder<In> {
         },
       },
     );
-    return { ...handle, on: (label) => ({ ref: name, case: label }) };
+    const read = { cel: stepText(name, 'output'), reads: [{ ref: name, what: 'output' as const }] };
+    const output = makeReference(read) as Ref<{ case: Case | Default | null }>;
+    return { ...handle, output, on: (label) => ({ ref: name, case: label }) };
   }
 
   fail(name: string, options: FailOptions): AnyStep {
@@ -270,12 +280,12 @@ export class DefinitionCollector<In> implements WorkflowBuilder<In> {
     return { ref };
   }
 
-  firstOf<Out>(first: StepHandle<Out>, ...others: readonly StepHandle<Out>[]): Ref<Out> {
+  firstOf<Out>(first: StepHandle<Out>, ...others: readonly StepHandle<Out>[]): Ref<Jsonify<Out>> {
     const texts = [first, ...others].map(({ ref }) => stepText(ref, 'output'));
     const last = texts.pop() ?? '';
     const cel = texts.reduceRight((rest, text) => `(has(${text}) ? ${text} : ${rest})`, last);
     const reads = [first, ...others].map(({ ref }) => ({ ref, what: 'output' as const }));
-    return makeReference({ cel, reads }) as Ref<Out>;
+    return makeReference({ cel, reads }) as Ref<Jsonify<Out>>;
   }
 
   /** The definition, with its output template. */
@@ -322,7 +332,7 @@ export class DefinitionCollector<In> implements WorkflowBuilder<In> {
     this.#connect(name, placement, reads);
     const at = (what: 'output' | 'error'): unknown =>
       makeReference({ cel: stepText(name, what), reads: [{ ref: name, what }] });
-    return { ref: name, output: at('output') as Ref<Out>, error: at('error') as Ref<StepFailureValue> };
+    return { ref: name, output: at('output') as WholeRef<Out>, error: at('error') as Ref<StepFailureValue> };
   }
 
   #connect(name: string, placement: Placement, reads: readonly StepRead[]): void {

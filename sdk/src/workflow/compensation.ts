@@ -1,9 +1,8 @@
 /** Steps that undo what others did (a saga). */
 import type { CallbackOptions } from './callback-options.js';
-import type { Jsonify } from './jsonify.js';
 import type { Ref } from './reference.js';
 import type { StepBody } from './step-context.js';
-import type { Resolved } from './template.js';
+import type { Arrives } from './template.js';
 
 interface Common extends CallbackOptions {
   /** Undone only when this holds. */
@@ -24,7 +23,7 @@ export interface CompensateOptions<Out> extends Common {
 export interface CompensationOptions<In> extends Common {
   /** What the body receives; may read every step. Default: the output of the step it undoes. */
   readonly input?: In;
-  readonly run: StepBody<Jsonify<Resolved<In>>, unknown>;
+  readonly run: StepBody<Arrives<In>, unknown>;
 }
 
 /** A compensation of whatever types, with its name. */

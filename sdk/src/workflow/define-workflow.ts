@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { type DefinitionOptions, type Handlers, type WorkflowBuilder, DefinitionCollector } from './builder.js';
 import { DefinitionError } from './definition-error.js';
 import type { DefinitionJson } from './definition-json.js';
-import type { Jsonify } from './jsonify.js';
-import type { Resolved } from './template.js';
+import type { Restored } from './jsonify.js';
+import type { Arrives } from './template.js';
 
 /** A workflow: its definition and the bodies of its steps. In is what a caller passes, Out what a run answers. */
 export interface Workflow<In = unknown, Out = unknown> {
@@ -23,10 +23,10 @@ export interface Workflow<In = unknown, Out = unknown> {
 export interface WorkflowOptions<S extends z.ZodType, Output> extends DefinitionOptions {
   /** Name, unique in the tenant: lower case letters, digits and hyphens. */
   readonly slug: string;
-  /** Schema of the input. What it puts out must survive JSON. */
+  /** Schema of the input. What it puts out arrives at the steps as it is: JSON, Date, bigint, Map, Set, Uint8Array. */
   readonly input: S;
   /** Declares the steps, once, at definition time; returns what a run answers. */
-  build(w: WorkflowBuilder<Jsonify<z.output<S>>>): Output;
+  build(w: WorkflowBuilder<Restored<z.output<S>>>): Output;
 }
 
 /**
@@ -37,8 +37,8 @@ export interface WorkflowOptions<S extends z.ZodType, Output> extends Definition
  */
 export function defineWorkflow<S extends z.ZodType, Output>(
   options: WorkflowOptions<S, Output>,
-): Workflow<z.input<S>, Resolved<Output>> {
-  const collector = new DefinitionCollector<Jsonify<z.output<S>>>();
+): Workflow<z.input<S>, Arrives<Output>> {
+  const collector = new DefinitionCollector<Restored<z.output<S>>>();
   const output = options.build(collector);
   const { definition, handlers } = collector.finish(
     options.slug,
@@ -51,13 +51,34 @@ export function defineWorkflow<S extends z.ZodType, Output>(
 
 function jsonSchema(slug: string, schema: z.ZodType): { [key: string]: unknown } {
   try {
-    const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io: 'output' });
+    const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io: 'output', unrepresentable: jsonOfTyped });
     return rest;
   } catch (error) {
     throw new DefinitionError(
       `the input schema of ${slug} has no JSON form (${error instanceof Error ? error.message : String(error)})`,
-      'use types that JSON has, such as z.iso.datetime() instead of z.date()',
+      'use types that JSON has, or Date, bigint, Map, Set and z.instanceof(Uint8Array)',
     );
+  }
+}
+
+/** What the engine checks of values that are more than JSON: their JSON (docs/workflows.md, Values). */
+function jsonOfTyped({ zodSchema }: { readonly zodSchema: z.core.$ZodType }): z.core.JSONSchema.BaseSchema | 'throw' {
+  switch (zodSchema._zod.def.type) {
+    case 'date':
+      return { type: 'string', format: 'date-time' };
+    case 'bigint':
+      return { type: 'string', pattern: '^-?[0-9]+$' };
+    case 'map':
+    case 'set':
+      return { type: 'array' };
+    case 'nan':
+      return { type: 'string', const: 'NaN' };
+    // z.instanceof(Uint8Array) and checks of the app's own: the client has asked them.
+    case 'custom':
+    case 'undefined':
+      return {};
+    default:
+      return 'throw';
   }
 }
 

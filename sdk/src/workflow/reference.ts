@@ -5,6 +5,7 @@
  */
 import { celKey, celLiteral, celMember } from './cel-text.js';
 import { DefinitionError } from './definition-error.js';
+import type { Jsonify } from './jsonify.js';
 
 /** Key under which a reference keeps its text; not a property anybody's data has. */
 const REFERENCE = Symbol('ductor.reference');
@@ -30,6 +31,20 @@ declare const HOLDS: unique symbol;
 export interface Reference<T> {
   readonly [HOLDS]: T;
 }
+
+/** Carries the type of a value that is passed on whole; exists for the compiler only. */
+declare const WHOLE: unique symbol;
+
+/** Something that is passed on as it is. */
+export interface Whole<T> {
+  readonly [WHOLE]: T;
+}
+
+/**
+ * The input of the run or the output of a step. Passed on by itself it arrives as what it was, a Date as a Date; its
+ * fields, and templates it is part of, are JSON.
+ */
+export type WholeRef<T> = Ref<Jsonify<T>> & Whole<T>;
 
 /** A value, or a reference to one. */
 export type OrRef<T> = T | Reference<T>;

@@ -4,7 +4,8 @@
  */
 import { celLiteral } from './cel-text.js';
 import { DefinitionError } from './definition-error.js';
-import { type Reference, type StepRead, referenceCore } from './reference.js';
+import type { Jsonify } from './jsonify.js';
+import { type Reference, type StepRead, type Whole, referenceCore } from './reference.js';
 
 /** JSON as definitions hold it; every string is a CEL expression. */
 export type TemplateJson = string | number | boolean | null | TemplateJson[] | { [key: string]: TemplateJson };
@@ -29,6 +30,9 @@ export type Resolved<X> =
       : X extends object
         ? { -readonly [K in keyof X]: Resolved<X[K]> }
         : X;
+
+/** What arrives of a template: a whole value as it was, anything else as JSON. */
+export type Arrives<X> = X extends Whole<infer T> ? T : Jsonify<Resolved<X>>;
 
 /** A compiled template. */
 export interface CompiledTemplate {

@@ -2,10 +2,12 @@
 import type { WorkflowRegistry } from '../../workflow/index.js';
 
 export {
+  CODEC_PREFIX,
   explainRun,
   explainStep,
   historyOf,
   isClosed,
+  jsonOfValue,
   jsonValue,
   loadRun,
   MAX_VALUE_BYTES,

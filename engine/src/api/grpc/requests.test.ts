@@ -59,6 +59,16 @@ describe('fields out of bounds', () => {
     ['an input that is no JSON', { inputPayload: { data: Buffer.from('{') } }, 'input_payload.data'],
     ['an input that is no UTF-8', { inputPayload: { data: Buffer.from([0x22, 0xff, 0x22]) } }, 'input_payload.data'],
     ['NUL in the input', { input: { a: ['x\0y'] } }, 'input.a[0]'],
+    [
+      'NUL in a typed input',
+      { inputPayload: { data: Buffer.from('{"json":["\\u0000"],"types":[]}'), encoding: 'json-typed' } },
+      'input[0]',
+    ],
+    [
+      'a typed input that is none',
+      { inputPayload: { data: Buffer.from('1'), encoding: 'json-typed' } },
+      'input_payload.data',
+    ],
     ['a long encoding', { inputPayload: { encoding: 'x'.repeat(129) } }, 'input_payload.encoding'],
   ])('TriggerRun with %s', async (_, request, path) => {
     expect(await refusal(trigger(request))).toEqual(['invalid_argument', [path]]);

@@ -5,6 +5,9 @@ import type { TaskError, TaskResult } from '../../gen/ductor/v1/bridge.js';
 import { MAX_ERROR_CODE_CHARS, MAX_ERROR_MESSAGE_CHARS, MAX_ERROR_STACK_CHARS, MAX_NAME_CHARS } from '../limits.js';
 import { MAX_VALUE_BYTES, type AttemptOutcome } from '../ports.js';
 
+/** Encodings whose text the engine shows and gives to expressions. */
+const READABLE: ReadonlySet<string> = new Set(['', 'json', 'json-typed']);
+
 /** An outcome, and what was wrong with the result if it was not taken as it stood. */
 export interface TakenOutcome {
   readonly outcome: AttemptOutcome;
@@ -34,7 +37,7 @@ function completed(path: string, { data, encoding }: Payload): TakenOutcome {
   if (encoding.length > MAX_NAME_CHARS) {
     return failedInstead('invalid_argument', `the encoding of ${what} has ${encoding.length} characters`);
   }
-  const [wrong] = encoding === '' || encoding === 'json' ? jsonTextProblems(data) : [];
+  const [wrong] = READABLE.has(encoding) ? jsonTextProblems(data) : [];
   if (wrong !== undefined) {
     const where = wrong.path === '' ? '' : ` at ${wrong.path}`;
     return failedInstead('invalid_argument', `${what} ${wrong.problem}${where}; ${wrong.remedy}`);

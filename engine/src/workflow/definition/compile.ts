@@ -2,6 +2,7 @@
 import type { CelCompiler } from '../../expressions/index.js';
 import { impossible } from '../../kernel/index.js';
 import type { Plan } from '../machine/plan.js';
+import { CODEC_PREFIX, jsonOfValue } from '../machine/typed-json.js';
 import type { Value } from '../machine/value.js';
 import { definitionDigest, normaliseDefinition } from './canonical.js';
 import { collectProblems } from './checking/problems.js';
@@ -11,11 +12,9 @@ import { checkInputValue, compileInputSchema } from './input-schema/index.js';
 import { durationOrNull } from './retry.js';
 
 function parseInput(input: Value): { readonly json: unknown } | { readonly problem: string } {
-  if (input.encoding !== 'json' && input.encoding !== '') {
-    return { problem: `input: is encoded as ${JSON.stringify(input.encoding)}; input_schema needs json` };
-  }
   try {
-    return { json: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(input.data)) };
+    const found = jsonOfValue(input);
+    return found ?? { problem: `input: is encoded as ${JSON.stringify(input.encoding)}; input_schema needs json` };
   } catch {
     return { problem: 'input: is not JSON' };
   }
@@ -27,6 +26,8 @@ function inputCheck(definition: Definition): Plan['checkInput'] {
   const check = compileInputSchema(collector, 'input_schema', definition.input_schema);
   if (collector.found().length > 0) impossible('plan-input-schema', 'a validated schema does not compile');
   return (input) => {
+    // Nobody but the app can read it: the app has checked it before.
+    if (input.encoding.startsWith(CODEC_PREFIX)) return [];
     const parsed = parseInput(input);
     return 'problem' in parsed ? [parsed.problem] : checkInputValue(check, parsed.json);
   };

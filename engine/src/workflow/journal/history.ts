@@ -1,6 +1,7 @@
 /** The journal as people read it. */
 import {
   formatTimestampUs,
+  jsonOfValue,
   scopeName,
   type Entry,
   type FamilyLink,
@@ -36,12 +37,11 @@ export interface HistoryItem {
 function shownValue(value: Value): unknown {
   const { data, encoding, absent } = value;
   if (absent !== undefined) return { encoding, bytes: absent.size };
-  if (encoding === 'json') {
-    try {
-      return JSON.parse(Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('utf8'));
-    } catch {
-      // A worker called it JSON and it is not: shown as any other opaque value.
-    }
+  try {
+    const found = jsonOfValue(value);
+    if (found !== undefined) return found.json;
+  } catch {
+    // A worker called it JSON and it is not: shown as any other opaque value.
   }
   return { encoding, bytes: data.byteLength };
 }

@@ -4,7 +4,8 @@ import { pathIn } from './path.js';
 import { isCutOfLarge, valueOf } from './resolve-source.js';
 import { sourceOf } from './source-of.js';
 import type { Place, Tick } from './tick.js';
-import { asJson, LARGE_BYTES, type Value, type ValueSource } from './value.js';
+import { asJson } from './typed-json.js';
+import { LARGE_BYTES, type Value, type ValueSource } from './value.js';
 
 /** Outputs of completed steps without outgoing edges, by ref; put together from bytes, nothing is parsed. */
 function defaultOutput(tick: Tick, { body, scope }: Place): Value {

@@ -6,7 +6,8 @@ import { impossible } from '../../kernel/index.js';
 import { MAX_VALUE_BYTES } from './failure.js';
 import type { FailedItems } from './plan.js';
 import type { BodyState, ItemOutcome, RunFailure } from './state.js';
-import { asJson, jsonValue, type Value } from './value.js';
+import { asJson } from './typed-json.js';
+import { jsonValue, type Value } from './value.js';
 
 /** Failures of items that a scatter names in its output. */
 const NAMED_FAILURES = 20;

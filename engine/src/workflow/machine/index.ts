@@ -57,4 +57,5 @@ export type {
 } from './state.js';
 export { stepTable } from './step-table.js';
 export { formatTimestampUs } from './timestamp.js';
+export { CODEC_PREFIX, jsonOfValue, TYPED_ENCODING } from './typed-json.js';
 export { jsonValue, NULL_VALUE, type PayloadRef, type Value, type ValueSource } from './value.js';

@@ -6,25 +6,23 @@ import type { ExpressionScope } from './plan.js';
 import { bodyAround, itemOf, varsOf } from './resolve-source.js';
 import type { StepState } from './state.js';
 import { formatTimestampUs } from './timestamp.js';
+import { CODEC_PREFIX, expressionView, jsonOfValue } from './typed-json.js';
 import type { Value } from './value.js';
 
-const UTF8 = new TextDecoder('utf-8', { fatal: true });
-
 function parsed(value: Value, what: string): unknown {
-  if (value.encoding !== 'json') {
-    throw new DuctorError(
-      'expression_failed',
-      `${what} is encoded as "${value.encoding}"; expressions read only json`,
-      {
-        remedy: 'Pass it on as a whole (`steps.<ref>.output`), or let the step answer JSON.',
-      },
-    );
-  }
+  let found: ReturnType<typeof jsonOfValue>;
   try {
-    return JSON.parse(UTF8.decode(value.data));
+    found = jsonOfValue(value);
   } catch (cause) {
     throw new DuctorError('expression_failed', `${what} is not valid JSON`, { cause });
   }
+  if (found !== undefined) return expressionView(found.json, found.types);
+  const problem = `${what} is encoded as "${value.encoding}"; expressions read only json`;
+  throw new DuctorError('expression_failed', problem, {
+    remedy: value.encoding.startsWith(CODEC_PREFIX)
+      ? 'The app alone can read it: pass it on as a whole (`steps.<ref>.output`), or compute with it in a step.'
+      : 'Pass it on as a whole (`steps.<ref>.output`), or let the step answer JSON.',
+  });
 }
 
 /**

@@ -44,10 +44,3 @@ export const NULL_VALUE: Value = { data: new Uint8Array([0x6e, 0x75, 0x6c, 0x6c]
 export function jsonValue(json: unknown): Value {
   return { data: Buffer.from(JSON.stringify(json ?? null), 'utf8'), encoding: 'json' };
 }
-
-/** A value as JSON text in bytes: as it stands when it is JSON, else told by its encoding and in base64. */
-export function asJson(value: Value): Uint8Array {
-  if (value.encoding === 'json') return value.data;
-  const data = Buffer.from(value.data.buffer, value.data.byteOffset, value.data.byteLength).toString('base64');
-  return Buffer.from(JSON.stringify({ encoding: value.encoding, data }), 'utf8');
-}

@@ -7,6 +7,8 @@ import type { Deed } from '../../../tenancy/index.js';
 import { hasProto } from '../../json/check-message.js';
 import { FieldChecks, MAX_IDENTIFIER_CHARS } from '../checks/field-checks.js';
 import {
+  CODEC_PREFIX,
+  jsonOfValue,
   jsonValue,
   MAX_VALUE_BYTES,
   NULL_VALUE,
@@ -32,9 +34,10 @@ interface Input {
   readonly json: unknown;
 }
 
-function parsed(data: Uint8Array): unknown {
+/** JSON, with its types if it has some; undefined for another encoding. Throws invalid_argument. */
+function parsed(value: Value): ReturnType<typeof jsonOfValue> {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(data));
+    return jsonOfValue(value);
   } catch (error) {
     const problem = `is not JSON: ${error instanceof Error ? error.message : 'unreadable'}`;
     const details = [
@@ -61,13 +64,13 @@ function inputOf({ input, inputPayload }: TriggerRunRequest): Input {
     checks.done();
     const value = { data: inputPayload.data, encoding: inputPayload.encoding || 'json' };
     checkInputSize(value);
-    if (value.encoding !== 'json') return { value, json: undefined };
-    const json = parsed(value.data);
-    checks.add(checkJson(json, 'input'));
-    if (hasProto(json))
+    const found = parsed(value);
+    if (found === undefined) return { value, json: undefined };
+    checks.add(checkJson(found.json, 'input'));
+    if (hasProto(found.json))
       checks.note('input', '__proto__', 'an object has a field named __proto__', 'give the field another name');
     checks.done();
-    return { value, json };
+    return { value, json: found.types.length === 0 ? found.json : found };
   }
   if (input === undefined) return { value: NULL_VALUE, json: null };
   const json = plainJson(input, 'input');
@@ -76,9 +79,11 @@ function inputOf({ input, inputPayload }: TriggerRunRequest): Input {
   return { value, json };
 }
 
-/** What tells two inputs apart: SHA-256 of the canonical JSON, or of encoding and bytes. */
+/** What tells two inputs apart: SHA-256 of the canonical JSON with its types, or of encoding and bytes. */
 function fingerprintOf({ value, json }: Input): Uint8Array {
   if (json !== undefined) return canonicalDigest(json);
+  // What an app has coded by itself differs each time it does: its key alone decides.
+  if (value.encoding.startsWith(CODEC_PREFIX)) return createHash('sha256').update(value.encoding).digest();
   return createHash('sha256').update(`${value.encoding}\0`).update(value.data).digest();
 }
 

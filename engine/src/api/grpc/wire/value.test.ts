@@ -12,6 +12,11 @@ describe('jsonOf', () => {
     expect(jsonOf(value('1', ''))).toBe(1);
   });
 
+  it('shows of typed JSON the JSON', () => {
+    expect(jsonOf(value('{"json":{"at":"x"},"types":[[["at"],"Date"]]}', 'json-typed'))).toEqual({ at: 'x' });
+    expect(jsonOf(value('1', 'json-typed'))).toEqual({ encoding: 'json-typed', base64: 'MQ==' });
+  });
+
   it('shows everything else whole, and is never a reason to fail', () => {
     expect(jsonOf(value('{"a":'))).toEqual({ encoding: 'json', base64: 'eyJhIjo=' });
     expect(jsonOf(value('x', 'cbor'))).toEqual({ encoding: 'cbor', base64: 'eA==' });

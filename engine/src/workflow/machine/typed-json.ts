@@ -1,0 +1,109 @@
+/**
+ * JSON with types, the encoding "json-typed" of the SDKs: `{"json": …, "types": [[path, type], …]}`, outer parts
+ * before inner ones. The engine passes such values on as they are. People and schemas see `json`; expressions see more
+ * of it.
+ */
+import { DuctorError } from '../../kernel/index.js';
+import type { Value } from './value.js';
+
+/** Name of the encoding. */
+export const TYPED_ENCODING = 'json-typed';
+
+/** Before the name of an app's own codec: what follows it nobody but the app can read. */
+export const CODEC_PREFIX = 'codec/';
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const MAX_INT = 2n ** 63n - 1n;
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A value as JSON if it says that it is one, else undefined. Throws, of whatever class, for bytes that are not. */
+export function jsonOfValue(value: Value): { readonly json: unknown; readonly types: readonly unknown[] } | undefined {
+  const isTyped = value.encoding === TYPED_ENCODING;
+  if (!isTyped && value.encoding !== 'json' && value.encoding !== '') return undefined;
+  const parsed: unknown = JSON.parse(UTF8.decode(value.data));
+  if (!isTyped) return { json: parsed, types: [] };
+  if (!isObject(parsed) || !('json' in parsed) || !Array.isArray(parsed['types'])) {
+    throw new DuctorError('invalid_argument', `${TYPED_ENCODING} is an object of json and types`);
+  }
+  return { json: parsed['json'], types: parsed['types'] };
+}
+
+/** A whole number as all JSON numbers are, a double, where it is one exactly; else an int, else its text. */
+function intOf(value: unknown): unknown {
+  if (typeof value !== 'string' || !/^-?\d{1,19}$/.test(value)) return value;
+  const int = BigInt(value);
+  const double = Number(int);
+  if (Number.isSafeInteger(double)) return double;
+  return int <= MAX_INT && int >= -MAX_INT - 1n ? int : value;
+}
+
+function mapOf(value: unknown): unknown {
+  const pairs: readonly unknown[] = Array.isArray(value) ? value : [];
+  const isNamed = pairs.every((pair) => Array.isArray(pair) && typeof pair[0] === 'string');
+  return isNamed ? Object.fromEntries(pairs.filter((pair) => Array.isArray(pair))) : value;
+}
+
+/** What expressions see of a part. Of a type they have nothing for they see its JSON. */
+function viewOf(type: unknown, value: unknown): unknown {
+  switch (type) {
+    case 'bigint':
+      return intOf(value);
+    case 'number':
+      return Number(value);
+    case 'Map':
+      return mapOf(value);
+    default:
+      return value;
+  }
+}
+
+function put(target: object, key: string, value: unknown): void {
+  Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
+}
+
+/**
+ * What expressions see of typed JSON, as templates make it, too: a bigint is a number, NaN and infinities are
+ * doubles, a Map by texts is a map, any other a list of pairs, a Set a list, an Error a map of its fields, a Date
+ * RFC 3339 text, bytes base64, undefined null.
+ *
+ * Changes `json` in place; parts that are not there are passed over.
+ */
+export function expressionView(json: unknown, types: readonly unknown[]): unknown {
+  const root = { json };
+  for (const mark of types.toReversed()) {
+    const [path, type]: readonly unknown[] = Array.isArray(mark) ? mark : [];
+    if (!Array.isArray(path)) continue;
+    let parent: unknown = root;
+    let key = 'json';
+    for (const part of path) {
+      if (typeof parent !== 'object' || parent === null || !Object.hasOwn(parent, key)) break;
+      parent = Reflect.get(parent, key);
+      key = String(part);
+    }
+    if (typeof parent !== 'object' || parent === null || !Object.hasOwn(parent, key)) continue;
+    put(parent, key, viewOf(type, Reflect.get(parent, key)));
+  }
+  return root.json;
+}
+
+/** The JSON of a typed value, as text in bytes; undefined when it is none. */
+function typedJson(value: Value): Uint8Array | undefined {
+  try {
+    const found = value.encoding === TYPED_ENCODING ? jsonOfValue(value) : undefined;
+    return found === undefined ? undefined : Buffer.from(JSON.stringify(found.json), 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+/** A value as JSON text in bytes: what JSON has of it, or else its encoding and its bytes in base64. */
+export function asJson(value: Value): Uint8Array {
+  if (value.encoding === 'json') return value.data;
+  const typed = typedJson(value);
+  if (typed !== undefined) return typed;
+  const data = Buffer.from(value.data.buffer, value.data.byteOffset, value.data.byteLength).toString('base64');
+  return Buffer.from(JSON.stringify({ encoding: value.encoding, data }), 'utf8');
+}
