@@ -2,7 +2,7 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
 import { defineWorkflow } from './define-workflow.js';
-import type { Ref } from './reference.js';
+import type { WholeRef } from './reference.js';
 
 const invoice = defineWorkflow({
   slug: 'send-invoice',
@@ -40,7 +40,7 @@ describe('w.child', () => {
       input: order,
       build(w) {
         const gone = w.child('audit', 'audit-trail', { detach: true, version: 3, parentClosePolicy: 'terminate' });
-        expectTypeOf(gone.output).toEqualTypeOf<Ref<{ run_id: string }>>();
+        expectTypeOf(gone.output).toEqualTypeOf<WholeRef<{ run_id: string }>>();
       },
     });
     expect(definition.steps[0]?.args).toEqual({
