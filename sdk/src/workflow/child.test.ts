@@ -20,7 +20,7 @@ describe('w.child', () => {
       build(w) {
         const priced = w.step('price', { run: () => 5 });
         const sent = w.child('invoice', invoice, { input: { customer: w.input.id, amount: priced.output } });
-        expectTypeOf(sent.output).toEqualTypeOf<Ref<{ number: string }>>();
+        expectTypeOf(sent.output).toEqualTypeOf<WholeRef<{ number: string }>>();
         return { number: sent.output.number };
       },
     });
