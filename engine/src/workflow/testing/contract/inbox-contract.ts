@@ -230,7 +230,8 @@ function carefulEnds(kit: ContractKit): void {
 function sentWithTicks(kit: ContractKit): void {
   it('puts messages of a tick in boxes of runs that need not exist, in order, with it or not at all', async () => {
     const node = await kit.node();
-    const [run, child, parent] = [kit.run(), kit.run(), kit.run()];
+    const tenantId = kit.id();
+    const [run, child, parent] = [kit.run({ tenantId }), kit.run({ tenantId }), kit.run({ tenantId })];
     await commit(node, start(run), start(parent));
     const kinds = ['start', 'cancel', 'child_closed'] as const;
     const messages = [message(child, 0, 'start'), message(child, 1), message(parent, 2, 'child_closed')];
