@@ -322,6 +322,22 @@ describe('the end of a run that may not lose a message', () => {
     expect(kit.rows(key.runId)).toBe(2);
   });
 
+  it('takes all there is, where a tick takes but a few inputs', async () => {
+    const kit = new CoordinatorKit({ plans: [RECEIVING] });
+    const node = kit.node({ maxTickInputs: 1 });
+    await kit.flush();
+    node.coordinator.workerConnected(WORKER, []);
+    const [run] = await kit.start(node, 1);
+    const key = { tenantId: TENANT, runId: run?.runId ?? '' };
+    // The end alone fills a tick: without more room it would meet the same mail for ever.
+    expect(kit.db.send([CANCEL, CANCEL].map((body) => ({ ...key, kind: 'cancel', body })))).toEqual(['sent', 'sent']);
+    const acks = kit.settle(node, kit.take(node, WORKER));
+    await kit.pass(1_000);
+    expect(acks).toEqual(['recorded']);
+    expect(kit.stored(key.runId)).toMatchObject({ status: 'CANCELLED', cancel: { reason: 'in time' } });
+    expect(kit.db.inbox.size).toBe(0);
+  });
+
   it('lets a sender wait while the box is sealed, and tells it that the run has ended', async () => {
     const kit = new CoordinatorKit({ plans: [RECEIVING] });
     const node = kit.node();

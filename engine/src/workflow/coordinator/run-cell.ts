@@ -53,6 +53,8 @@ export interface RunCell extends RunKey {
   isUntold: boolean;
   /** A tick of several inputs was refused for its content: one input a tick until the bad one is found. */
   isOneByOne: boolean;
+  /** Its end met messages that were not in the tick: the next one takes all inputs, however many. */
+  takesAll: boolean;
   /** Conflicts since the last commit that went well. */
   conflicts: number;
   /** Bytes of journal rows since the last snapshot. */
@@ -92,6 +94,7 @@ export function coldCell(run: RunKey): RunCell {
     needsReconcile: false,
     isUntold: false,
     isOneByOne: false,
+    takesAll: false,
     conflicts: 0,
     journalBytes: 0,
     snapshotBytes: 0,

@@ -149,6 +149,7 @@ export function written(world: World, tick: Tick, effects: Effects): void {
     putBack(cell, tick.parks.others);
   }
   cell.isOneByOne &&= cell.inputs.length > 0;
+  cell.takesAll = false;
   goOn(world, cell, effects);
 }
 
@@ -185,7 +186,10 @@ export function unread(world: World, tick: Tick): void {
   const { cell } = tick;
   cell.phase = 'ready';
   const hasNew = cell.inputs.length > 0;
-  putBack(cell, inputsOf(tick));
+  // One by one, what ends the run comes last; else the next tick takes all there is, in order.
+  if (cell.isOneByOne) cell.inputs.push(...inputsOf(tick));
+  else putBack(cell, inputsOf(tick));
+  cell.takesAll = true;
   world.readMail(cell.shard);
   // What was handed in while the batch was in flight may be all there is.
   if (hasNew) world.enqueue(cell);

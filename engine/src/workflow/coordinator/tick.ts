@@ -84,12 +84,12 @@ function inputBytes(input: RunInput): number {
 
 /** Takes the inputs of the next tick off the cell: at least one, within the limits. */
 function takeInputs(cell: RunCell, env: TickEnvironment): readonly PendingInput[] {
-  const limit = cell.isOneByOne ? 1 : env.maxInputs;
+  const limit = cell.isOneByOne ? 1 : cell.takesAll ? Number.POSITIVE_INFINITY : env.maxInputs;
   let count = 0;
   let bytes = 0;
   for (const pending of cell.inputs) {
     bytes += inputBytes(pending.input);
-    if (count > 0 && (count >= limit || bytes > env.maxBytes)) break;
+    if (count > 0 && (count >= limit || (bytes > env.maxBytes && !cell.takesAll))) break;
     count += 1;
   }
   const taken = count === cell.inputs.length ? cell.inputs : cell.inputs.slice(0, count);
