@@ -21,8 +21,9 @@ function checkBirth(sim: Sim, truth: Truth, state: RunState): void {
   const { family, tenantId, runId } = state;
   if (family === null) return;
   const parent = truth.state({ tenantId, runId: family.parentId });
-  const step = parent?.steps.get(family.parentPath);
-  if (step?.child?.runId !== runId) sim.violate(`run ${runId} was started by no step of run ${family.parentId}`);
+  const step = `${family.parentId} ${family.parentPath}`;
+  if (truth.births.get(runName(state)) !== step)
+    sim.violate(`run ${runId} was started by no step of run ${family.parentId}`);
   const root = parent?.family?.rootId ?? parent?.runId;
   if (root !== family.rootId) sim.violate(`run ${runId} has the root ${family.rootId}, not ${root ?? 'any'}`);
   sim.marks.reach('child_started');
@@ -60,6 +61,11 @@ function checkEnd(sim: Sim, truth: Truth, state: RunState): void {
 
 /** Looks at a row that was appended. */
 export function checkFamily(sim: Sim, truth: Truth, state: RunState, entries: readonly Entry[]): void {
+  const { tenantId } = state;
+  for (const entry of entries) {
+    if (entry.kind !== 'child_started') continue;
+    truth.births.set(runName({ tenantId, runId: entry.runId }), `${state.runId} ${entry.path}`);
+  }
   if (state.seq === 1) checkBirth(sim, truth, state);
   for (const entry of entries) checkOutcome(sim, truth, state, entry);
   checkEnd(sim, truth, state);

@@ -25,6 +25,9 @@ export class Truth {
   /** Attempts whose results the database refuses. */
   readonly poisoned = new Set<string>();
 
+  /** By the name of a child: the step whose journal started it. Bodies forget their steps. */
+  readonly births = new Map<string, string>();
+
   /** Steps whose bodies end their worker's process. */
   readonly killers = new Set<string>();
   /** Runs whose first commit was answered "unknown". */

@@ -192,7 +192,7 @@ export class Lane {
     const conflicts = verdicts.filter((verdict) => verdict.kind === 'conflict').length;
     if (conflicts > 0) this.world.hooks.conflicts(conflicts);
     if (verdicts.some((verdict) => verdict.kind === 'fenced')) return this.world.fenced();
-    if (isUnknown) await this.#afterUnknown(ticks.filter((tick) => tick.cell.phase === 'cold'));
+    if (isUnknown) await this.#afterUnknown(ticks.filter((tick) => tick.cell.phase === 'unsettled'));
     for (const [index, tick] of ticks.entries()) {
       const verdict = verdicts[index];
       if (verdict?.kind === 'refused') await this.#refused(tick, verdict, effects);
@@ -210,6 +210,9 @@ export class Lane {
       case 'unread':
         return unread(this.world, tick);
       case 'unknown':
+        undo(tick);
+        tick.cell.phase = 'unsettled';
+        return;
       case 'fenced':
         return undo(tick);
       case 'refused':
@@ -238,7 +241,11 @@ export class Lane {
       (error) => world.hooks.log('warn', 'the database does not answer, trying again', { error }),
     );
     if (isOurs === false) return world.fenced();
-    for (const tick of ticks) if (world.cache.holds(tick.cell)) world.enqueue(tick.cell);
+    for (const { cell } of ticks) {
+      if (!world.cache.holds(cell)) continue;
+      cell.phase = 'cold';
+      world.enqueue(cell);
+    }
   }
 
   #again(tick: Tick): void {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { codeOf, CoordinatorKit } from '../testing/coordinator-kit.js';
-import { sequence } from '../testing/plan-builder.js';
+import { planOf, sequence } from '../testing/plan-builder.js';
 
 const ONE_STEP = sequence('a');
 const WORKER = 'worker-1';
@@ -71,6 +71,32 @@ describe('an answer that was lost', () => {
     expect(runs.every((run) => kit.stored(run.runId)?.status === 'COMPLETED')).toBe(true);
     expect(runs.every((run) => kit.rows(run.runId) === 2)).toBe(true);
     expect(kit.db.violations).toEqual([]);
+  });
+
+  it('keeps a run from being loaded until the lost transaction has ended, whatever comes meanwhile', async () => {
+    const plan = planOf({ steps: { a: { type: 'CALLBACK' }, b: { type: 'CALLBACK' } } });
+    const kit = new CoordinatorKit({ plans: [plan] });
+    const node = kit.node();
+    await kit.flush();
+    node.coordinator.workerConnected(WORKER, []);
+    const [run] = await kit.start(node, 1);
+    const [a, b] = kit.take(node, WORKER);
+    if (a === undefined || b === undefined) expect.unreachable();
+    const calls: string[] = [];
+    node.fault = ({ method }) => {
+      const isFirst = !calls.includes(method);
+      if (method === 'settle' || method === 'load') calls.push(method);
+      return method === 'settle' && isFirst ? { kind: 'lost_before' } : null;
+    };
+    node.commitFaults.push({ kind: 'lost_after' });
+    kit.settle(node, [a]);
+    await kit.flush();
+    kit.settle(node, [b]);
+    await kit.flush();
+    expect(calls).toEqual(['settle']);
+    await kit.pass(5_000);
+    expect(calls).toEqual(['settle', 'settle', 'load']);
+    expect(kit.stored(run?.runId ?? '')?.status).toBe('COMPLETED');
   });
 
   it('waits while the database is away, and loses nothing', async () => {

@@ -3,6 +3,7 @@
  *
  * Phases
  *   cold -> loading (asked of the store) -> ready -> in_flight (in the batch being committed) -> ready | cold
+ *   in_flight -> unsettled (what was committed may still be written: not to be loaded yet) -> cold
  *   ready with `state` null: the store has no such run.
  * Invariants:
  * 1. `state` is what is committed; it is replaced only after a commit, or forgotten (cold) when that is not sure.
@@ -38,7 +39,7 @@ export interface RunCell extends RunKey {
   /** Of keyOf. */
   readonly key: string;
   readonly shard: number;
-  phase: 'cold' | 'loading' | 'ready' | 'in_flight';
+  phase: 'cold' | 'loading' | 'ready' | 'in_flight' | 'unsettled';
   state: RunState | null;
   plan: Plan | null;
   inputs: PendingInput[];
