@@ -30,7 +30,8 @@ export function boundedCache<V>(maxEntries: number): BoundedCache<V> {
     },
     set: (key, value, endMs) => void entries.set(key, { value, endMs }),
     forget(matches) {
-      for (const [key, { value }] of entries.entries()) if (matches(value)) entries.delete(key);
+      const named = [...entries.entries()].filter(([, { value }]) => matches(value));
+      for (const [key] of named) entries.delete(key);
     },
   };
 }
