@@ -52,7 +52,9 @@ describe('the main path', () => {
       workflows: [{ definition, handlers: ['greet'] }],
     });
     const welcome = await worker.next((message) => message.welcome);
-    expect(welcome.registrations).toEqual([{ familySlug: 'greeting', version: 1, published: true, problems: [], code: '' }]);
+    expect(welcome.registrations).toEqual([
+      { familySlug: 'greeting', version: 1, published: true, problems: [], code: '' },
+    ]);
     worker.send({ credits: 2 });
 
     const request = TriggerRunRequest.fromPartial({ familySlug: 'greeting', input: { name: 'Ada' } });
