@@ -87,12 +87,12 @@ describe('keys', () => {
 
   it('expire when they should', async () => {
     const client = await fresh();
-    const { data } = await call(client, T.createApiKey, keyRequest('brief', ['run:read'], '300ms'));
+    const { data } = await call(client, T.createApiKey, keyRequest('brief', ['run:read'], '2s'));
     const brief = connect(data?.secret ?? '');
     const get = (): Promise<unknown> =>
       refusal(call(brief, RunServiceService.listRuns, ListRunsRequest.fromPartial({})));
     expect(await get()).toBe('ok');
-    await new Promise((resolve) => setTimeout(resolve, 350));
+    await new Promise((resolve) => setTimeout(resolve, 2_050));
     expect(await get()).toBe('unauthenticated');
     // Expired ones leave room for a new one.
     for (const _ of [1, 2]) expect(await refusal(createKey(client, 'brief'))).toBe('ok');
@@ -154,7 +154,9 @@ describe('revocation', () => {
       expect(performance.now() - beganMs).toBeLessThan(5_000);
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
-    expect(await call(client, T.revokeApiKey, revoke)).toEqual(first);
+    const again = await call(client, T.revokeApiKey, revoke);
+    // When it was used last is written down a moment after the use.
+    expect({ ...again.data, lastUsedAt: undefined }).toEqual({ ...first.data, lastUsedAt: undefined });
     expect(first.data?.revokedAt).toBeDefined();
   });
 });
