@@ -21,9 +21,20 @@ export type { PayloadCodec } from './values/payload-codec.js';
 export { type LogLevel, type LogSink, consoleSink } from './worker/log.js';
 export { type Worker, type WorkerOptions, createWorker } from './worker/worker.js';
 export type {
+  BodyOutput,
+  FailedItems,
+  ForEachHandle,
+  ForEachOptions,
+  ItemCounts,
+  ItemOutput,
+  Iteration,
+  LoopBody,
+  LoopOptions,
+} from './workflow/bodies.js';
+export type { DefinitionOptions, WorkflowBuilder } from './workflow/builder.js';
+export type {
   AnyStep,
   CompleteOptions,
-  DefinitionOptions,
   FailOptions,
   Placement,
   StepFailureValue,
@@ -32,8 +43,7 @@ export type {
   SwitchHandle,
   SwitchOptions,
   WaitOptions as WaitStepOptions,
-  WorkflowBuilder,
-} from './workflow/builder.js';
+} from './workflow/step-options.js';
 export type { CallbackOptions, RetryOptions } from './workflow/callback-options.js';
 export type { ChildOptions, ChildWorkflow } from './workflow/child.js';
 export type { CompensateOptions, CompensationOptions } from './workflow/compensation.js';

@@ -1,5 +1,6 @@
 /** A definition in JSON as the message of the contract. */
-import { EdgeType, StepType, WorkflowDefinition } from '../gen/ductor/v1/workflow.js';
+import { EdgeDefinition as EdgeMessage, EdgeType, WorkflowDefinition } from '../gen/ductor/v1/workflow.js';
+import { StepDefinition as StepMessage, StepType } from '../gen/ductor/v1/workflow.js';
 import type { DefinitionJson, EdgeJson, StepJson } from '../workflow/definition-json.js';
 
 /** Numbers of the types of steps. */
@@ -11,6 +12,9 @@ export const STEP_TYPES: Readonly<Record<StepJson['type'], StepType>> = {
   STEP_TYPE_FAIL: StepType.STEP_TYPE_FAIL,
   STEP_TYPE_COMPLETE: StepType.STEP_TYPE_COMPLETE,
   STEP_TYPE_SUB_WORKFLOW: StepType.STEP_TYPE_SUB_WORKFLOW,
+  STEP_TYPE_SCATTER: StepType.STEP_TYPE_SCATTER,
+  STEP_TYPE_GATHER: StepType.STEP_TYPE_GATHER,
+  STEP_TYPE_LOOP: StepType.STEP_TYPE_LOOP,
 };
 /** Numbers of the types of edges. */
 export const EDGE_TYPES: Readonly<Record<EdgeJson['type'], EdgeType>> = {
@@ -21,6 +25,50 @@ export const EDGE_TYPES: Readonly<Record<EdgeJson['type'], EdgeType>> = {
   EDGE_TYPE_COMPENSATE: EdgeType.EDGE_TYPE_COMPENSATE,
 };
 
+function stepMessage(step: StepJson): StepMessage {
+  return StepMessage.fromPartial({
+    ref: step.ref,
+    type: STEP_TYPES[step.type],
+    title: step.title ?? '',
+    args: step.args,
+    input: step.input,
+    timeout: step.timeout,
+    cancelTimeout: step.cancel_timeout,
+    queue: step.queue,
+    scheduleToStartTimeout: step.schedule_to_start_timeout,
+    heartbeatTimeout: step.heartbeat_timeout,
+    join: step.join && {
+      mode: step.join.mode ?? '',
+      count: step.join.count,
+      cancelLosers: step.join.cancel_losers ?? false,
+    },
+    retry: step.retry && {
+      maxAttempts: step.retry.max_attempts,
+      initialInterval: step.retry.initial_interval,
+      backoff: step.retry.backoff,
+      maxInterval: step.retry.max_interval,
+      jitter: step.retry.jitter,
+      nonRetryable: step.retry.non_retryable ?? [],
+      totalTimeout: step.retry.total_timeout,
+    },
+    body: step.body && {
+      steps: step.body.steps.map(stepMessage),
+      edges: step.body.edges.map(edgeMessage),
+      output: step.body.output,
+    },
+  });
+}
+
+function edgeMessage(edge: EdgeJson): EdgeMessage {
+  return EdgeMessage.fromPartial({
+    sourceRef: edge.source_ref,
+    targetRef: edge.target_ref,
+    type: EDGE_TYPES[edge.type],
+    condition: edge.condition ?? '',
+    case: edge.case ?? '',
+  });
+}
+
 /** The message that publishes a definition. */
 export function definitionMessage(definition: DefinitionJson): WorkflowDefinition {
   // What is not there is the engine's to miss: it says so in the words it has for every door.
@@ -29,39 +77,8 @@ export function definitionMessage(definition: DefinitionJson): WorkflowDefinitio
   return WorkflowDefinition.fromPartial({
     familySlug: definition.family_slug,
     title: definition.title ?? '',
-    steps: steps.map((step) => ({
-      ref: step.ref,
-      type: STEP_TYPES[step.type],
-      title: step.title ?? '',
-      args: step.args,
-      input: step.input,
-      timeout: step.timeout,
-      cancelTimeout: step.cancel_timeout,
-      queue: step.queue,
-      scheduleToStartTimeout: step.schedule_to_start_timeout,
-      heartbeatTimeout: step.heartbeat_timeout,
-      join: step.join && {
-        mode: step.join.mode ?? '',
-        count: step.join.count,
-        cancelLosers: step.join.cancel_losers ?? false,
-      },
-      retry: step.retry && {
-        maxAttempts: step.retry.max_attempts,
-        initialInterval: step.retry.initial_interval,
-        backoff: step.retry.backoff,
-        maxInterval: step.retry.max_interval,
-        jitter: step.retry.jitter,
-        nonRetryable: step.retry.non_retryable ?? [],
-        totalTimeout: step.retry.total_timeout,
-      },
-    })),
-    edges: edges.map((edge) => ({
-      sourceRef: edge.source_ref,
-      targetRef: edge.target_ref,
-      type: EDGE_TYPES[edge.type],
-      condition: edge.condition ?? '',
-      case: edge.case ?? '',
-    })),
+    steps: steps.map(stepMessage),
+    edges: edges.map(edgeMessage),
     output: definition.output,
     inputSchema: definition.input_schema,
     timeout: definition.timeout,

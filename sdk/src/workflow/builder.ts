@@ -3,109 +3,35 @@
  * step reads: reading `a.output` puts a SUCCESS edge from a before it, unless the step names another edge from a.
  */
 import { type ChildOptions, type ChildWorkflow, childJson } from './child.js';
+import {
+  type BodyOutput,
+  type FailedItems,
+  type ForEachHandle,
+  type ForEachOptions,
+  type ItemCounts,
+} from './bodies.js';
+import { type ItemOutput, type Level, type LoopBody, type LoopOptions, type LoopVars } from './bodies.js';
+import { bodyJson, bodyVariable, emptyLevel, untilText } from './bodies.js';
 import { type CallbackOptions, callbackJson } from './callback-options.js';
 import { type CompensateOptions, type CompensationOptions, type NamedUndo, namedUndo } from './compensation.js';
 import { DefinitionError } from './definition-error.js';
-import type { DefinitionJson, EdgeJson, JoinJson, StepJson } from './definition-json.js';
+import type { BodyJson, DefinitionJson, EdgeJson, JoinJson, StepJson } from './definition-json.js';
 import type { Jsonify, StepOutput } from './jsonify.js';
-import { type Ref, type StepRead, type WholeRef, makeReference, referenceCore } from './reference.js';
+import { type Ref, type Reference, type StepRead, type WholeRef, makeReference, referenceCore } from './reference.js';
 import type { StepBody } from './step-context.js';
-import { type Arrives, type Resolved, compileTemplate } from './template.js';
-
-/** How a failure looks to the steps that handle it. */
-export interface StepFailureValue {
-  readonly code: string;
-  readonly message: string;
-  readonly attempt: number;
-}
-
-/** A step that was declared; later steps read it. */
-export interface StepHandle<Out> {
-  readonly ref: string;
-  /** What the step will have put out. */
-  readonly output: WholeRef<Out>;
-  /** Why it failed; for steps behind `onFailure` or `always`. */
-  readonly error: Ref<StepFailureValue>;
-}
-
-/** Where a step stands. */
-export interface Placement {
-  /** Steps that must have completed before, beside those this step reads; of a switch also one of its cases. */
-  readonly after?: AnyStep | readonly AnyStep[];
-  /** Runs only when this step failed for good; the run then goes on instead of failing. */
-  readonly onFailure?: AnyStep;
-  /** Runs only when this step failed by a timeout, instead of its `onFailure`. */
-  readonly onTimeout?: AnyStep;
-  /** Runs when this step ended, completed or failed. */
-  readonly always?: AnyStep;
-  /** Runs only when this holds, else it is skipped. Needs at least one step before. */
-  readonly when?: Ref<boolean>;
-  /**
-   * When it begins: "all" (default) once all steps before it have ended as wanted, "any" once one has, `{ nOf: 2 }`
-   * once two have. What it reads of the others may be absent: see `firstOf`.
-   */
-  readonly join?: 'all' | 'any' | { readonly nOf: number };
-  /** With a join of any or nOf: stops steps that lead to nothing else once this one begins. */
-  readonly cancelLosers?: boolean;
-  /** For people; default: the name. */
-  readonly title?: string;
-}
-
-/** Any declared step, or a case of a switch. */
-export interface AnyStep {
-  readonly ref: string;
-  /** The case of a switch that is meant. */
-  readonly case?: string;
-}
-
-/** A switch that was declared. */
-export interface SwitchHandle<Case extends string> extends Omit<StepHandle<unknown>, 'output'> {
-  /** The case that was chosen. */
-  readonly output: Ref<{ case: Case | null }>;
-  /** One way on: for `after` of the steps that lie on it. */
-  on(name: Case): AnyStep;
-}
-
-/** Chooses one way on. */
-export interface SwitchOptions<Case extends string, Default extends string> extends Placement {
-  /** The first that holds is chosen, in this order. */
-  readonly cases: Readonly<Record<Case, Ref<boolean>>>;
-  /** Chosen when none holds; default: no way. */
-  readonly default?: Default;
-}
-
-/** Ends the run as FAILED. */
-export interface FailOptions extends Placement {
-  /** Code of the error. */
-  readonly code: string;
-  readonly message?: string | Ref<string>;
-}
-
-/** Ends the run as COMPLETED. */
-export interface CompleteOptions<X> extends Placement {
-  /** What the run answers, instead of what `build` returns. Default: null. */
-  readonly output?: X;
-}
-
-/** A step whose body runs in the app. */
-export interface StepOptions<In, Out> extends Placement, CallbackOptions {
-  /** What the body receives. Default: the run's input. */
-  readonly input?: In;
-  readonly run: StepBody<Arrives<In>, Out>;
-  /**
-   * Undoes what this step did once it has completed and the run ends in any other way than completing. Receives the
-   * step's output.
-   */
-  readonly compensate?:
-    StepBody<StepOutput<Awaited<NoInfer<Out>>>, unknown> | CompensateOptions<StepOutput<Awaited<NoInfer<Out>>>>;
-}
-
-/** A durable wait; exactly one of duration and until. */
-export type WaitOptions = Placement &
-  (
-    | { readonly duration: string | Ref<string>; readonly until?: never }
-    | { readonly until: Ref<string>; readonly duration?: never }
-  );
+import type {
+  StepFailureValue,
+  StepHandle,
+  Placement,
+  AnyStep,
+  SwitchHandle,
+  SwitchOptions,
+  FailOptions,
+  CompleteOptions,
+  StepOptions,
+  WaitOptions,
+} from './step-options.js';
+import { type Resolved, compileTemplate } from './template.js';
 
 /** Declares the steps of a workflow. */
 export interface WorkflowBuilder<In> {
@@ -141,6 +67,21 @@ export interface WorkflowBuilder<In> {
   fail(name: string, options: FailOptions): AnyStep;
   /** Ends the run as COMPLETED; what runs besides is stopped. */
   complete<X>(name: string, options?: CompleteOptions<X>): AnyStep;
+  /**
+   * Runs the steps that `body` declares for each item of a list, so many at a time. What `body` returns, a step or
+   * references, is what an item comes to; `output` has them in the order of the items.
+   */
+  forEach<E, X, F extends FailedItems = 'skip'>(
+    name: string,
+    items: Ref<E[]> | Reference<readonly E[]>,
+    body: (item: Ref<E>, index: Ref<number>) => X,
+    options?: ForEachOptions<F>,
+  ): ForEachHandle<ItemOutput<BodyOutput<X>, F>>;
+  /**
+   * Runs the steps that `body` declares until its condition holds. `vars` is what the first iteration gets; what an
+   * iteration puts out, the next one gets, and in the end the loop puts it out.
+   */
+  loop<V>(name: string, options: LoopOptions & { readonly vars: V }, body: LoopBody<V>): StepHandle<LoopVars<V>>;
   /** The output of the first of these steps that has one: for what begins when any of them has ended. */
   firstOf<Out>(first: StepHandle<Out>, ...others: readonly StepHandle<Out>[]): Ref<Jsonify<Out>>;
 }
@@ -169,8 +110,9 @@ export interface Built {
 /** Collects a workflow. `finish` ends it. */
 export class DefinitionCollector<In> implements WorkflowBuilder<In> {
   readonly input: WholeRef<In>;
-  readonly #steps: StepJson[] = [];
-  readonly #edges: EdgeJson[] = [];
+  /** The workflow, and the bodies that are being declared in it. */
+  #level: Level = emptyLevel();
+  readonly #names = new Set<string>();
   readonly #handlers = new Map<string, StepBody<never, unknown>>();
 
   constructor() {
@@ -200,7 +142,7 @@ export class DefinitionCollector<In> implements WorkflowBuilder<In> {
     const placement = { ...(options.title !== undefined && { title: options.title }) };
     this.#add(name, placement, [], { input: input.json, ...callbackJson(options) });
     const condition = options.when === undefined ? undefined : referenceCore(options.when)?.cel;
-    this.#edges.push({
+    this.#level.edges.push({
       source_ref: of.ref,
       target_ref: name,
       type: 'EDGE_TYPE_COMPENSATE',
@@ -280,6 +222,78 @@ export class DefinitionCollector<In> implements WorkflowBuilder<In> {
     return { ref };
   }
 
+  forEach<E, X, F extends FailedItems = 'skip'>(
+    name: string,
+    items: Ref<E[]> | Reference<readonly E[]>,
+    body: (item: Ref<E>, index: Ref<number>) => X,
+    options: ForEachOptions<F> = {},
+  ): ForEachHandle<ItemOutput<BodyOutput<X>, F>> {
+    const list = referenceCore(items);
+    if (list === undefined) throw new DefinitionError(`${name} goes over no list`, 'pass a reference: w.input.leads');
+    const { json, outer } = this.#body(name, () => body(bodyVariable('item'), bodyVariable('index')));
+    const { maxParallel, tolerate } = options;
+    const scatter = this.#add<ItemCounts>(name, options, [...list.reads, ...outer], {
+      type: 'STEP_TYPE_SCATTER',
+      args: {
+        items: list.cel,
+        ...(maxParallel !== undefined && { max_parallel: maxParallel }),
+        ...(tolerate !== undefined && { tolerate }),
+      },
+      body: json,
+    });
+    return this.#collected(scatter, this.#level, options.failed ?? 'skip');
+  }
+
+  /** What the items came to is collected once somebody reads it. */
+  #collected<T>(scatter: StepHandle<ItemCounts>, level: Level, failed: FailedItems): ForEachHandle<T> {
+    let all: StepHandle<T[]> | undefined;
+    const collect = (): StepHandle<T[]> => {
+      const now = this.#level;
+      this.#level = level;
+      const args = { of: scatter.ref, failed };
+      const reads = [{ ref: scatter.ref, what: 'output' as const }];
+      const step = this.#add<T[]>(`${scatter.ref}-all`, {}, reads, { type: 'STEP_TYPE_GATHER', args });
+      this.#level = now;
+      return step;
+    };
+    return {
+      ref: scatter.ref,
+      error: scatter.error,
+      counts: scatter.output,
+      get output() {
+        return (all ??= collect()).output;
+      },
+    };
+  }
+
+  loop<V>(name: string, options: LoopOptions & { readonly vars: V }, body: LoopBody<V>): StepHandle<LoopVars<V>> {
+    let until: unknown;
+    const { json, outer } = this.#body(name, () => {
+      const iteration = body(bodyVariable('vars'), bodyVariable('index'));
+      ({ until } = iteration);
+      return iteration.output;
+    });
+    const vars = compileTemplate(options.vars, `step ${name}: vars`);
+    return this.#add(name, options, [...vars.reads, ...outer], {
+      type: 'STEP_TYPE_LOOP',
+      args: { vars: vars.json, until: untilText(name, until), max_iterations: options.maxIterations },
+      body: json,
+    });
+  }
+
+  /** Declares the steps of a body; says what they read outside of it. */
+  #body(name: string, declare: () => unknown): { readonly json: BodyJson; readonly outer: readonly StepRead[] } {
+    const around = this.#level;
+    const level = emptyLevel();
+    this.#level = level;
+    try {
+      const returned = declare();
+      return { json: bodyJson(name, level, returned), outer: level.outer };
+    } finally {
+      this.#level = around;
+    }
+  }
+
   firstOf<Out>(first: StepHandle<Out>, ...others: readonly StepHandle<Out>[]): Ref<Jsonify<Out>> {
     const texts = [first, ...others].map(({ ref }) => stepText(ref, 'output'));
     const last = texts.pop() ?? '';
@@ -302,8 +316,8 @@ export class DefinitionCollector<In> implements WorkflowBuilder<In> {
       ...(timeout !== undefined && { timeout }),
       ...(onFailure !== undefined && { on_failure: onFailure }),
       ...(onExhausted !== undefined && { on_exhausted: onExhausted }),
-      steps: this.#steps,
-      edges: this.#edges,
+      steps: this.#level.steps,
+      edges: this.#level.edges,
       ...(output !== undefined && { output: compileTemplate(output, 'output').json }),
       ...(schema !== undefined && { input_schema: schema }),
     };
@@ -316,14 +330,15 @@ export class DefinitionCollector<In> implements WorkflowBuilder<In> {
     reads: readonly StepRead[],
     step: Omit<StepJson, 'ref'>,
   ): StepHandle<Out> {
-    if (this.#steps.some((known) => known.ref === name)) {
+    if (this.#names.has(name)) {
       throw new DefinitionError(
         `two steps are named ${JSON.stringify(name)}`,
         'give each step of a workflow its own name',
       );
     }
+    this.#names.add(name);
     const join = joinJson(placement);
-    this.#steps.push({
+    this.#level.steps.push({
       ref: name,
       ...(placement.title !== undefined && { title: placement.title }),
       ...step,
@@ -339,7 +354,12 @@ export class DefinitionCollector<In> implements WorkflowBuilder<In> {
     const when = placement.when === undefined ? undefined : referenceCore(placement.when);
     const { onFailure, onTimeout, always } = placement;
     const edges: Pick<EdgeJson, 'source_ref' | 'type' | 'case'>[] = [];
+    const { steps, outer } = this.#level;
     const add = (step: AnyStep, type: EdgeJson['type']): void => {
+      if (type === 'EDGE_TYPE_SUCCESS' && !steps.some(({ ref }) => ref === step.ref)) {
+        outer.push({ ref: step.ref, what: 'output' });
+        return;
+      }
       const edge = { source_ref: step.ref, type, ...(step.case !== undefined && { case: step.case }) };
       if (!edges.some((known) => known.source_ref === step.ref && known.type === type && known.case === step.case))
         edges.push(edge);
@@ -360,7 +380,7 @@ export class DefinitionCollector<In> implements WorkflowBuilder<In> {
     }
     for (const { source_ref, ...edge } of edges) {
       const condition = when === undefined ? {} : { condition: when.cel };
-      this.#edges.push({ source_ref, target_ref: name, ...edge, ...condition });
+      this.#level.edges.push({ source_ref, target_ref: name, ...edge, ...condition });
     }
   }
 }

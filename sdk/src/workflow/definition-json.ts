@@ -29,7 +29,10 @@ export interface StepJson {
     | 'STEP_TYPE_SWITCH'
     | 'STEP_TYPE_FAIL'
     | 'STEP_TYPE_COMPLETE'
-    | 'STEP_TYPE_SUB_WORKFLOW';
+    | 'STEP_TYPE_SUB_WORKFLOW'
+    | 'STEP_TYPE_SCATTER'
+    | 'STEP_TYPE_GATHER'
+    | 'STEP_TYPE_LOOP';
   title?: string;
   args?: { [key: string]: TemplateJson };
   input?: TemplateJson;
@@ -40,6 +43,14 @@ export interface StepJson {
   schedule_to_start_timeout?: string;
   heartbeat_timeout?: string;
   join?: JoinJson;
+  body?: BodyJson;
+}
+
+/** Steps within a step. */
+export interface BodyJson {
+  steps: StepJson[];
+  edges: EdgeJson[];
+  output?: TemplateJson;
 }
 
 /** One edge. */
