@@ -3,17 +3,11 @@
  * step reads: reading `a.output` puts a SUCCESS edge from a before it, unless the step names another edge from a.
  */
 import { type ChildOptions, type ChildWorkflow, childJson } from './child.js';
-import {
-  type BodyOutput,
-  type FailedItems,
-  type ForEachHandle,
-  type ForEachOptions,
-  type ItemCounts,
-} from './bodies.js';
-import { type ItemOutput, type Level, type LoopBody, type LoopOptions, type LoopVars } from './bodies.js';
+import type { BodyOutput, FailedItems, ForEachHandle, ForEachOptions, ItemCounts } from './bodies.js';
+import type { ItemOutput, Level, LoopBody, LoopOptions, LoopVars } from './bodies.js';
 import { bodyJson, bodyVariable, emptyLevel, untilText } from './bodies.js';
-import { type CallbackOptions, callbackJson } from './callback-options.js';
-import { type CompensateOptions, type CompensationOptions, type NamedUndo, namedUndo } from './compensation.js';
+import { callbackJson } from './callback-options.js';
+import { type CompensationOptions, type NamedUndo, namedUndo } from './compensation.js';
 import { DefinitionError } from './definition-error.js';
 import type { BodyJson, DefinitionJson, EdgeJson, JoinJson, StepJson } from './definition-json.js';
 import type { Jsonify, StepOutput } from './jsonify.js';
