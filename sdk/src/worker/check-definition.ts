@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import type { Problem } from '../errors.js';
 import { FieldChecks, hasHalfPair, kindOf, refusal, shown } from '../connection/field-checks.js';
-import type { DefinitionJson, EdgeJson, JoinJson, RetryJson, StepJson } from '../workflow/definition-json.js';
+import type { BodyJson, DefinitionJson, EdgeJson, JoinJson, RetryJson, StepJson } from '../workflow/definition-json.js';
 import { EDGE_TYPES, STEP_TYPES } from './definition-message.js';
 
 type FieldsOf<T> = Readonly<Record<keyof T, z.ZodType>>;
@@ -41,6 +41,7 @@ const STEP: FieldsOf<StepJson> = {
   schedule_to_start_timeout: mayText,
   heartbeat_timeout: mayText,
   join: z.strictObject(JOIN).optional(),
+  body: z.lazy(() => z.strictObject(BODY)).optional(),
 };
 const EDGE: FieldsOf<EdgeJson> = {
   source_ref: mayText,
@@ -48,6 +49,11 @@ const EDGE: FieldsOf<EdgeJson> = {
   type: namesOf(EDGE_TYPES).optional(),
   condition: mayText,
   case: mayText,
+};
+const BODY: FieldsOf<BodyJson> = {
+  steps: z.array(z.strictObject(STEP)).optional(),
+  edges: z.array(z.strictObject(EDGE)).optional(),
+  output: value,
 };
 const DEFINITION: FieldsOf<DefinitionJson> = {
   family_slug: mayText,

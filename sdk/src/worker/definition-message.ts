@@ -1,7 +1,7 @@
 /** A definition in JSON as the message of the contract. */
 import { EdgeDefinition as EdgeMessage, EdgeType, WorkflowDefinition } from '../gen/ductor/v1/workflow.js';
-import { StepDefinition as StepMessage, StepType } from '../gen/ductor/v1/workflow.js';
-import type { DefinitionJson, EdgeJson, StepJson } from '../workflow/definition-json.js';
+import { BodyDefinition as BodyMessage, StepDefinition as StepMessage, StepType } from '../gen/ductor/v1/workflow.js';
+import type { BodyJson, DefinitionJson, EdgeJson, StepJson } from '../workflow/definition-json.js';
 
 /** Numbers of the types of steps. */
 export const STEP_TYPES: Readonly<Record<StepJson['type'], StepType>> = {
@@ -51,12 +51,13 @@ function stepMessage(step: StepJson): StepMessage {
       nonRetryable: step.retry.non_retryable ?? [],
       totalTimeout: step.retry.total_timeout,
     },
-    body: step.body && {
-      steps: step.body.steps.map(stepMessage),
-      edges: step.body.edges.map(edgeMessage),
-      output: step.body.output,
-    },
+    body: step.body && bodyMessage(step.body),
   });
+}
+
+function bodyMessage(body: BodyJson): BodyMessage {
+  const { steps = [], edges = [], output }: Partial<BodyJson> = body;
+  return BodyMessage.fromPartial({ steps: steps.map(stepMessage), edges: edges.map(edgeMessage), output });
 }
 
 function edgeMessage(edge: EdgeJson): EdgeMessage {
