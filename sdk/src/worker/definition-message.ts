@@ -55,8 +55,7 @@ function stepMessage(step: StepJson): StepMessage {
   });
 }
 
-function bodyMessage(body: BodyJson): BodyMessage {
-  const { steps = [], edges = [], output }: Partial<BodyJson> = body;
+function bodyMessage({ steps = [], edges = [], output }: Partial<BodyJson>): BodyMessage {
   return BodyMessage.fromPartial({ steps: steps.map(stepMessage), edges: edges.map(edgeMessage), output });
 }
 
