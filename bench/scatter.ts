@@ -3,10 +3,13 @@
  * process, the PostgreSQL of DUCTOR_TEST_DATABASE_URL (default: an embedded one). Time and WAL bytes an item; sizes take
  * turns, medians of the rounds. What grows with the length of the list would show as a ratio beyond 1.
  *
- * 2 cores that several other builds shared, Node 20, embedded PostgreSQL, two rounds each, 1,000 | 10,000 items:
- *   lists beyond 64 KiB (as here): 320, 210 | 161, 117 us and 40, 40 | 26, 23 B of WAL an item: x0.50 and x0.65
- *   lists of numbers, 49 KB at 10,000: 571, 234 | 266, 184 us and 35, 27 | 76, 74 B of WAL an item: x0.47 and x2.15
- * The second list stays just below what is stored apart, so that each snapshot holds it; rows are compressed to a third.
+ * Two forms of list, because they are kept in different ways: texts, at 10,000 items beyond the 64 KiB from which values
+ * are stored apart, and numbers, at 10,000 items 49 KB, just below, so that each snapshot of the run holds the list.
+ *
+ * 2 cores that many other builds shared (load 22), Node 20, embedded PostgreSQL, five rounds, 1,000 | 10,000 items:
+ *   texts:   median 1046 | 218 us an item (x0.21), fastest 120 | 117 us (x0.98); median 32 | 23 B of WAL an item (x0.73)
+ *   numbers: median  105 |  87 us an item (x0.83), fastest  74 |  81 us (x1.09); median 27 | 74 B of WAL an item (x2.77)
+ * Times swing with the other load (texts, 1,000 items: 120 to 1287 us), WAL does not.
  *
  * Run: npx tsx bench/scatter.ts [rounds, default 3]
  */
@@ -18,9 +21,16 @@ import { createTestDatabase } from '../engine/src/store/testing/index.js';
 const ROUNDS = Number(process.argv[2] ?? 3);
 const SIZES = [1_000, 10_000] as const;
 
-const fanOut = defineWorkflow({
-  slug: 'fan-out',
+const ofTexts = defineWorkflow({
+  slug: 'fan-out-texts',
   input: z.object({ items: z.array(z.string()) }),
+  build: (w) =>
+    w.forEach('each', w.input.items, (item) => w.step('noop', { input: item, run: () => null }), { maxParallel: 200 })
+      .counts,
+});
+const ofNumbers = defineWorkflow({
+  slug: 'fan-out-numbers',
+  input: z.object({ items: z.array(z.number()) }),
   build: (w) =>
     w.forEach('each', w.input.items, (item) => w.step('noop', { input: item, run: () => null }), { maxParallel: 200 })
       .counts,
@@ -38,7 +48,7 @@ const database = await createTestDatabase();
 const node = await startTestNode(database.db);
 const { apiKey } = await node.tenant('bench');
 const engine = { engine: node.address, apiKey };
-const worker = createWorker({ ...engine, workflows: [fanOut], capacity: 200, handleSignals: false });
+const worker = createWorker({ ...engine, workflows: [ofTexts, ofNumbers], capacity: 200, handleSignals: false });
 await worker.ready;
 const client = new DuctorClient(engine);
 
@@ -49,42 +59,49 @@ async function walPosition(): Promise<bigint> {
   return BigInt(rows[0]?.at ?? 0);
 }
 
-async function once(count: number): Promise<Figure> {
-  const items = Array.from({ length: count }, (_, index) => `lead-${index}`);
+const FORMS = {
+  texts: async (count: number) =>
+    await client.trigger(ofTexts, { items: Array.from({ length: count }, (_, index) => `lead-${index}`) }),
+  numbers: async (count: number) =>
+    await client.trigger(ofNumbers, { items: Array.from({ length: count }, (_, index) => index) }),
+};
+
+async function once(form: keyof typeof FORMS, count: number): Promise<Figure> {
   const walBefore = await walPosition();
   const startedMs = performance.now();
-  const handle = await client.trigger(fanOut, { items });
+  const handle = await FORMS[form](count);
   const { completed } = await handle.result();
   const ms = performance.now() - startedMs;
   if (completed !== count) throw new RangeError(`${completed} of ${count} items completed`);
   return { ms, walBytes: Number((await walPosition()) - walBefore) };
 }
 
-const figures = new Map<number, Figure[]>(SIZES.map((size) => [size, []]));
-await once(200);
-for (let round = 0; round < ROUNDS; round += 1) {
-  for (const size of SIZES) {
-    const figure = await once(size);
-    figures.get(size)?.push(figure);
-    const [us, wal] = [(figure.ms * 1000) / size, figure.walBytes / size];
-    console.log(
-      `round ${round + 1}, ${size} items: ${figure.ms.toFixed(0)} ms, ${us.toFixed(0)} us and ${wal.toFixed(0)} B of WAL an item`,
-    );
+async function measure(form: keyof typeof FORMS): Promise<void> {
+  const figures = new Map<number, Figure[]>(SIZES.map((size) => [size, []]));
+  await once(form, 200);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const size of SIZES) {
+      const figure = await once(form, size);
+      figures.get(size)?.push(figure);
+      const [us, wal] = [(figure.ms * 1000) / size, figure.walBytes / size];
+      const text = `${figure.ms.toFixed(0)} ms, ${us.toFixed(0)} us and ${wal.toFixed(0)} B of WAL an item`;
+      console.log(`${form}, round ${round + 1}, ${size} items: ${text}`);
+    }
   }
+  const [few, many] = SIZES.map((size) => {
+    const all = figures.get(size) ?? [];
+    return {
+      us: (median(all.map(({ ms }) => ms)) * 1000) / size,
+      wal: median(all.map(({ walBytes }) => walBytes)) / size,
+    };
+  });
+  if (few === undefined || many === undefined) return;
+  const [time, wal] = [many.us / few.us, many.wal / few.wal];
+  console.log(`${form}, 10,000 against 1,000: time an item x${time.toFixed(2)}, WAL an item x${wal.toFixed(2)}`);
 }
-const each = SIZES.map((size) => {
-  const all = figures.get(size) ?? [];
-  return {
-    us: (median(all.map(({ ms }) => ms)) * 1000) / size,
-    wal: median(all.map(({ walBytes }) => walBytes)) / size,
-  };
-});
-const [few, many] = each;
-if (few !== undefined && many !== undefined) {
-  console.log(
-    `10,000 against 1,000: time an item x${(many.us / few.us).toFixed(2)}, WAL an item x${(many.wal / few.wal).toFixed(2)}`,
-  );
-}
+
+await measure('texts');
+await measure('numbers');
 client.close();
 await worker.stop();
 await node.stop();

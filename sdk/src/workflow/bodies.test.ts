@@ -2,7 +2,7 @@ import { describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
 import { DefinitionError } from './definition-error.js';
 import { defineWorkflow } from './define-workflow.js';
-import { cel } from './reference.js';
+import { type Ref, cel } from './reference.js';
 
 const leads = z.object({ campaign: z.string(), leads: z.array(z.object({ mail: z.string(), age: z.number() })) });
 
@@ -89,6 +89,35 @@ describe('forEach', () => {
     expect(outer?.body?.output).toBe('steps["inner-all"].output');
   });
 
+  it('has items and outputs as JSON, whatever the values of steps were', () => {
+    const { definition } = defineWorkflow({
+      slug: 'dated',
+      input: z.object({ due: z.array(z.date()) }),
+      build(w) {
+        const dated = w.forEach('each', w.input.due, (due) => {
+          expectTypeOf(due.startsWith('2026')).toExtend<object>();
+          return w.step('next', {
+            input: due,
+            run: (text) => {
+              expectTypeOf(text).toEqualTypeOf<string>();
+              return { at: new Date(text) };
+            },
+          });
+        });
+        w.step('all', {
+          input: dated.output,
+          run: (list) => {
+            expectTypeOf(list).toEqualTypeOf<{ at: string }[]>();
+          },
+        });
+        const ways = w.forEach('way', w.input.due, (due) => w.switch('which', { cases: { late: due.lt('2026') } }));
+        expectTypeOf(ways.output.at(0).case).toEqualTypeOf<Ref<'late' | null>>();
+      },
+    });
+    const [each] = definition.steps;
+    expect(each?.body?.output).toBe('steps.next.output');
+  });
+
   it('says what cannot be a body', () => {
     const define = (build: Parameters<typeof defineWorkflow<typeof leads, unknown>>[0]['build']) => (): unknown =>
       defineWorkflow({ slug: 's', input: leads, build });
@@ -109,6 +138,27 @@ describe('forEach', () => {
 });
 
 describe('loop', () => {
+  it('carries JSON', () => {
+    const { definition } = defineWorkflow({
+      slug: 'until',
+      input: z.object({ due: z.date() }),
+      build(w) {
+        const loop = w.loop('wait', { vars: { due: w.input.due }, maxIterations: 5 }, (vars) => {
+          const check = w.step('check', {
+            input: vars,
+            run: ({ due }) => {
+              expectTypeOf(due).toEqualTypeOf<string>();
+              return { due: new Date(due), done: true };
+            },
+          });
+          return { until: check.output.done.eq(true), output: { due: check.output.due } };
+        });
+        expectTypeOf(loop.output.due.startsWith('2026')).toExtend<object>();
+      },
+    });
+    expect(definition.steps[0]?.args?.['vars']).toEqual({ due: 'input.due' });
+  });
+
   it('compiles to a loop that carries what its iterations put out', () => {
     const { definition } = defineWorkflow({
       slug: 'poll',
