@@ -1,15 +1,15 @@
 /**
  * A SCATTER of 1,000 and of 10,000 no-op items, end to end: one run, the real bridge and stream, a worker of this
- * process, the PostgreSQL of DUCTOR_TEST_DATABASE_URL (default: an embedded one). Time and WAL bytes an item; sizes take
- * turns, medians of the rounds. What grows with the length of the list would show as a ratio beyond 1.
+ * process, the PostgreSQL of DUCTOR_TEST_DATABASE_URL (default: an embedded one). Time and WAL bytes an item; sizes
+ * take turns, medians of the rounds. What grows with the length of the list would show as a ratio beyond 1.
  *
- * Two forms of list, because they are kept in different ways: texts, at 10,000 items beyond the 64 KiB from which values
- * are stored apart, and numbers, at 10,000 items 49 KB, just below, so that each snapshot of the run holds the list.
+ * Two forms of list, because they are kept in different ways: texts, at 10,000 items beyond the 64 KiB from which
+ * values are stored apart, and numbers, at 10,000 items 49 KB, just below, so that each snapshot of the run holds them.
  *
  * 2 cores that many other builds shared (load 22), Node 20, embedded PostgreSQL, five rounds, 1,000 | 10,000 items:
- *   texts:   median 1046 | 218 us an item (x0.21), fastest 120 | 117 us (x0.98); median 32 | 23 B of WAL an item (x0.73)
- *   numbers: median  105 |  87 us an item (x0.83), fastest  74 |  81 us (x1.09); median 27 | 74 B of WAL an item (x2.77)
- * Times swing with the other load (texts, 1,000 items: 120 to 1287 us), WAL does not.
+ *   texts:   median 1046 | 218 us an item (x0.21), fastest 120 | 117 us (x0.98); 32 | 23 B of WAL an item (x0.73)
+ *   numbers: median  105 |  87 us an item (x0.83), fastest  74 |  81 us (x1.09); 27 | 74 B of WAL an item (x2.77)
+ * Times swing with the other load (texts, 1,000 items: 120 to 1287 us), WAL does not. WAL is the median.
  *
  * Run: npx tsx bench/scatter.ts [rounds, default 3]
  */

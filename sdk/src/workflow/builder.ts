@@ -25,6 +25,7 @@ import type {
   StepOptions,
   WaitOptions,
 } from './step-options.js';
+import { waitArgument } from './step-options.js';
 import { type Resolved, compileTemplate } from './template.js';
 
 /** Declares the steps of a workflow. */
@@ -377,18 +378,6 @@ export class DefinitionCollector<In> implements WorkflowBuilder<In> {
       this.#level.edges.push({ source_ref, target_ref: name, ...edge, ...condition });
     }
   }
-}
-
-/** A duration is text, or an object with an expression; `until` always is an expression, and stands there bare. */
-function waitArgument(
-  name: string,
-  { duration, until }: WaitOptions,
-  cel: string | undefined,
-): NonNullable<StepJson['args']> {
-  if (typeof duration === 'string') return { duration };
-  if (duration !== undefined && cel !== undefined) return { duration: { expr: cel } };
-  if (until !== undefined && cel !== undefined) return { until: cel };
-  throw new DefinitionError(`step ${name} waits for nothing`, 'give it a duration such as "30s", or until');
 }
 
 /** `steps.score.output`, with brackets where the name needs them. */

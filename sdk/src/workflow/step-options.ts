@@ -2,6 +2,8 @@
 import type { CallbackOptions } from './callback-options.js';
 import type { CompensateOptions } from './compensation.js';
 import type { StepOutput } from './jsonify.js';
+import { DefinitionError } from './definition-error.js';
+import type { StepJson } from './definition-json.js';
 import type { Ref, WholeRef } from './reference.js';
 import type { StepBody } from './step-context.js';
 import type { Arrives } from './template.js';
@@ -100,3 +102,20 @@ export type WaitOptions = Placement &
     | { readonly duration: string | Ref<string>; readonly until?: never }
     | { readonly until: Ref<string>; readonly duration?: never }
   );
+
+/**
+ * The arguments of a wait. A duration is text, or an object with an expression; `until` always is an expression, and
+ * stands there bare. Throws DefinitionError when there is neither.
+ *
+ * @param cel the expression of whichever is a reference
+ */
+export function waitArgument(
+  name: string,
+  { duration, until }: WaitOptions,
+  cel: string | undefined,
+): NonNullable<StepJson['args']> {
+  if (typeof duration === 'string') return { duration };
+  if (duration !== undefined && cel !== undefined) return { duration: { expr: cel } };
+  if (until !== undefined && cel !== undefined) return { until: cel };
+  throw new DefinitionError(`step ${name} waits for nothing`, 'give it a duration such as "30s", or until');
+}
