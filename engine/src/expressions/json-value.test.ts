@@ -59,8 +59,10 @@ describe('toJsonValue', () => {
   });
 
   it('gives JSON back itself, not a copy', () => {
+    // Written and read once: -0, which may be among them, is no JSON.
+    const values = fc.jsonValue().map((value): unknown => JSON.parse(JSON.stringify(value)));
     fc.assert(
-      fc.property(fc.jsonValue(), (value) => {
+      fc.property(values, (value) => {
         const json = toJsonValue(value);
         expect(json).toEqual(JSON.parse(JSON.stringify(value)));
         if (typeof value === 'object') expect(json).toBe(value);
