@@ -1,4 +1,5 @@
 /** Collects what is wrong with the fields of a request, so that the caller hears of all of it at once. */
+import type { Pagination } from '../../../gen/ductor/v1/common.js';
 import { DuctorError, isUuid, type Problem } from '../../../kernel/index.js';
 
 const HALF_PAIR = /\p{Surrogate}/u;
@@ -7,7 +8,7 @@ export const MAX_IDENTIFIER_CHARS = 128;
 /** Items of a page when the request does not say. */
 const DEFAULT_PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 200;
-export const MAX_CURSOR_CHARS = 256;
+const MAX_CURSOR_CHARS = 256;
 
 /** What was found, short enough to send back and well formed. */
 function shown(value: string): string {
@@ -59,6 +60,14 @@ export class FieldChecks {
   pageSize(path: string, value: number): number {
     this.count(path, value, 0, MAX_PAGE_SIZE);
     return value === 0 ? DEFAULT_PAGE_SIZE : value;
+  }
+
+  /** Checks where a page of a list begins and how long it is; 0 is the default length. */
+  page(pagination: Pagination | undefined): { readonly limit: number; readonly cursor: string } {
+    const limit = this.pageSize('pagination.page_size', pagination?.pageSize ?? 0);
+    const cursor = pagination?.cursor ?? '';
+    this.text('pagination.cursor', cursor, MAX_CURSOR_CHARS);
+    return { limit, cursor };
   }
 
   /** Adds problems found elsewhere. */

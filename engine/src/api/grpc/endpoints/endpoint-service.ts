@@ -13,10 +13,10 @@ import {
 import { ENDPOINT_CONCURRENCY, ENDPOINT_TIMEOUT_MS, type Endpoints, type EndpointSpec } from '../../../bridge/index.js';
 import { parseDurationMs, type Clock } from '../../../kernel/index.js';
 import type { Unary } from '../call.js';
-import { badCursor, decodeCursor, encodeCursor } from '../checks/cursor.js';
-import { FieldChecks, MAX_CURSOR_CHARS } from '../checks/field-checks.js';
+import { badCursor, decodeCursor } from '../checks/cursor.js';
+import { FieldChecks } from '../checks/field-checks.js';
 import { endpointOf, formOf } from '../wire/endpoint.js';
-import { pageEnd } from '../wire/page.js';
+import { pageOf } from '../wire/page.js';
 
 /** What the handlers need. */
 export interface EndpointServiceParts {
@@ -68,17 +68,13 @@ export function listEndpoints({
 }: EndpointServiceParts): Unary<ListEndpointsRequest, ListEndpointsResponse> {
   return async ({ pagination }, { tenantId }) => {
     const checks = new FieldChecks();
-    const limit = checks.pageSize('pagination.page_size', pagination?.pageSize ?? 0);
-    const cursor = pagination?.cursor ?? '';
-    checks.text('pagination.cursor', cursor, MAX_CURSOR_CHARS);
+    const { limit, cursor } = checks.page(pagination);
     checks.done();
     const [before] = cursor === '' ? [undefined] : decodeCursor(cursor, 1);
     if (before !== undefined && !new FieldChecks().uuid('pagination.cursor', before)) throw badCursor(cursor);
     const found = await endpoints.list(tenantId, before ?? null, limit + 1);
-    const page = found.slice(0, limit);
-    const last = page.at(-1);
-    const next = found.length > limit && last !== undefined ? encodeCursor([last.endpointId]) : '';
-    return { data: page.map((endpoint) => endpointOf(endpoint, endpoints, clock)), pagination: pageEnd(next) };
+    const { page, end } = pageOf(found, limit, (last) => [last.endpointId]);
+    return { data: page.map((endpoint) => endpointOf(endpoint, endpoints, clock)), pagination: end };
   };
 }
 

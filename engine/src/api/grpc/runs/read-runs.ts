@@ -13,7 +13,7 @@ import type {
 import type { Timestamp } from '../../../gen/google/protobuf/timestamp.js';
 import type { Unary } from '../call.js';
 import { badCursor, cursorNumber, decodeCursor, encodeCursor } from '../checks/cursor.js';
-import { FieldChecks, MAX_CURSOR_CHARS, MAX_IDENTIFIER_CHARS } from '../checks/field-checks.js';
+import { FieldChecks, MAX_IDENTIFIER_CHARS } from '../checks/field-checks.js';
 import {
   historyOf,
   payloadShelf,
@@ -120,9 +120,7 @@ export function listRuns({ reader }: RunReads): Unary<ListRunsRequest, ListRunsR
   return async (request, { tenantId }) => {
     const { pagination } = request;
     const checks = new FieldChecks();
-    const limit = checks.pageSize('pagination.page_size', pagination?.pageSize ?? 0);
-    const cursor = pagination?.cursor ?? '';
-    checks.text('pagination.cursor', cursor, MAX_CURSOR_CHARS);
+    const { limit, cursor } = checks.page(pagination);
     const filters = filtersOf(request, checks);
     checks.done();
     const page = await reader.list({
@@ -176,9 +174,7 @@ export function getRunHistory({ reader }: RunReads): Unary<GetRunHistoryRequest,
   return async ({ runId, pagination }, { tenantId }) => {
     const checks = new FieldChecks();
     checks.uuid('run_id', runId);
-    const limit = checks.pageSize('pagination.page_size', pagination?.pageSize ?? 0);
-    const cursor = pagination?.cursor ?? '';
-    checks.text('pagination.cursor', cursor, MAX_CURSOR_CHARS);
+    const { limit, cursor } = checks.page(pagination);
     checks.done();
     const [seqPart, placePart] = cursor === '' ? ['1', '0'] : decodeCursor(cursor, 2);
     const seq = cursorNumber(seqPart, cursor);

@@ -2,9 +2,9 @@
 import type { AuditEvent, ListAuditEventsRequest, ListAuditEventsResponse } from '../../../gen/ductor/v1/audit.js';
 import { OBJECT_KINDS, type AuditCursor, type AuditRecord, type Tenancy } from '../../../tenancy/index.js';
 import type { Unary } from '../call.js';
-import { badCursor, cursorNumber, decodeCursor, encodeCursor } from '../checks/cursor.js';
-import { FieldChecks, MAX_CURSOR_CHARS, MAX_IDENTIFIER_CHARS } from '../checks/field-checks.js';
-import { pageEnd } from '../wire/page.js';
+import { badCursor, cursorNumber, decodeCursor } from '../checks/cursor.js';
+import { FieldChecks, MAX_IDENTIFIER_CHARS } from '../checks/field-checks.js';
+import { pageOf } from '../wire/page.js';
 import { timestampOf } from '../wire/timestamp.js';
 
 function eventOf(record: AuditRecord): AuditEvent {
@@ -24,9 +24,7 @@ export function listAuditEvents(
 ): Unary<ListAuditEventsRequest, ListAuditEventsResponse> {
   return async ({ pagination, objectKind, objectId, actorId }, { tenantId }) => {
     const checks = new FieldChecks();
-    const limit = checks.pageSize('pagination.page_size', pagination?.pageSize ?? 0);
-    const cursor = pagination?.cursor ?? '';
-    checks.text('pagination.cursor', cursor, MAX_CURSOR_CHARS);
+    const { limit, cursor } = checks.page(pagination);
     checks.text('object_id', objectId, MAX_IDENTIFIER_CHARS);
     if (actorId !== '') checks.uuid('actor_id', actorId);
     const kind = OBJECT_KINDS.find((known) => known === objectKind);
@@ -42,9 +40,7 @@ export function listAuditEvents(
       ...(objectId === '' ? {} : { objectId }),
       ...(actorId === '' ? {} : { actorId }),
     });
-    const page = found.slice(0, limit);
-    const last = page.at(-1);
-    const next = found.length > limit && last !== undefined ? encodeCursor([last.atUs, last.id]) : '';
-    return { data: page.map(eventOf), pagination: pageEnd(next) };
+    const { page, end } = pageOf(found, limit, (last) => [last.atUs, last.id]);
+    return { data: page.map(eventOf), pagination: end };
   };
 }

@@ -24,10 +24,10 @@ import {
   type Tenancy,
 } from '../../../tenancy/index.js';
 import type { Unary } from '../call.js';
-import { badCursor, decodeCursor, encodeCursor } from '../checks/cursor.js';
-import { FieldChecks, MAX_CURSOR_CHARS, MAX_IDENTIFIER_CHARS } from '../checks/field-checks.js';
+import { badCursor, decodeCursor } from '../checks/cursor.js';
+import { FieldChecks, MAX_IDENTIFIER_CHARS } from '../checks/field-checks.js';
 import { apiKeyOf, newApiKeyOf, tenantOf } from '../wire/api-key.js';
-import { pageEnd } from '../wire/page.js';
+import { pageOf } from '../wire/page.js';
 
 const MAX_REASON_CHARS = 1_024;
 const MAX_EXPIRY_MS = 3_650 * 86_400_000;
@@ -80,17 +80,13 @@ export function createTenant(tenancy: Tenancy): Unary<CreateTenantRequest, Creat
 export function listTenants(tenancy: Tenancy): Unary<ListTenantsRequest, ListTenantsResponse> {
   return async ({ pagination }) => {
     const checks = new FieldChecks();
-    const limit = checks.pageSize('pagination.page_size', pagination?.pageSize ?? 0);
-    const cursor = pagination?.cursor ?? '';
-    checks.text('pagination.cursor', cursor, MAX_CURSOR_CHARS);
+    const { limit, cursor } = checks.page(pagination);
     checks.done();
     const [after = ''] = cursor === '' ? [''] : decodeCursor(cursor, 1);
     if (cursor !== '' && !isTenantSlug(after)) throw badCursor(cursor);
     const found = await tenancy.listTenants(after, limit + 1);
-    const page = found.slice(0, limit);
-    const last = page.at(-1);
-    const next = found.length > limit && last !== undefined ? encodeCursor([last.slug]) : '';
-    return { data: page.map(tenantOf), pagination: pageEnd(next) };
+    const { page, end } = pageOf(found, limit, (last) => [last.slug]);
+    return { data: page.map(tenantOf), pagination: end };
   };
 }
 
@@ -113,17 +109,13 @@ export function createApiKey(tenancy: Tenancy): Unary<CreateApiKeyRequest, Creat
 export function listApiKeys(tenancy: Tenancy): Unary<ListApiKeysRequest, ListApiKeysResponse> {
   return async ({ pagination }, { tenantId }) => {
     const checks = new FieldChecks();
-    const limit = checks.pageSize('pagination.page_size', pagination?.pageSize ?? 0);
-    const cursor = pagination?.cursor ?? '';
-    checks.text('pagination.cursor', cursor, MAX_CURSOR_CHARS);
+    const { limit, cursor } = checks.page(pagination);
     checks.done();
     const [before] = cursor === '' ? [undefined] : decodeCursor(cursor, 1);
     if (before !== undefined && !new FieldChecks().uuid('pagination.cursor', before)) throw badCursor(cursor);
     const found = await tenancy.listKeys(tenantId, before ?? null, limit + 1);
-    const page = found.slice(0, limit);
-    const last = page.at(-1);
-    const next = found.length > limit && last !== undefined ? encodeCursor([last.id]) : '';
-    return { data: page.map(apiKeyOf), pagination: pageEnd(next) };
+    const { page, end } = pageOf(found, limit, (last) => [last.id]);
+    return { data: page.map(apiKeyOf), pagination: end };
   };
 }
 

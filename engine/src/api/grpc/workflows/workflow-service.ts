@@ -23,11 +23,11 @@ import {
 import { definitionFromWire } from '../../../bridge/index.js';
 import { deedOf } from '../../../tenancy/index.js';
 import type { Unary } from '../call.js';
-import { badCursor, cursorNumber, decodeCursor, encodeCursor } from '../checks/cursor.js';
-import { FieldChecks, MAX_CURSOR_CHARS, MAX_IDENTIFIER_CHARS } from '../checks/field-checks.js';
+import { badCursor, cursorNumber, decodeCursor } from '../checks/cursor.js';
+import { FieldChecks, MAX_IDENTIFIER_CHARS } from '../checks/field-checks.js';
 import type { Definition, WorkflowCatalog, WorkflowRecord } from '../ports.js';
 import { definitionToWire } from '../wire/definition.js';
-import { pageEnd } from '../wire/page.js';
+import { pageOf } from '../wire/page.js';
 import { timestampOf } from '../wire/timestamp.js';
 
 /** A workflow as the contract shows it. */
@@ -80,19 +80,15 @@ export function getWorkflow(catalog: WorkflowCatalog): Unary<GetWorkflowRequest,
 export function listWorkflows(catalog: WorkflowCatalog): Unary<ListWorkflowsRequest, ListWorkflowsResponse> {
   return async ({ pagination }, { tenantId }) => {
     const checks = new FieldChecks();
-    const limit = checks.pageSize('pagination.page_size', pagination?.pageSize ?? 0);
-    const cursor = pagination?.cursor ?? '';
-    checks.text('pagination.cursor', cursor, MAX_CURSOR_CHARS);
+    const { limit, cursor } = checks.page(pagination);
     checks.done();
     const [afterSlug = ''] = cursor === '' ? [''] : decodeCursor(cursor, 1);
     if (cursor !== '' && (afterSlug === '' || afterSlug.length > MAX_IDENTIFIER_CHARS || afterSlug.includes('\0'))) {
       throw badCursor(cursor);
     }
     const records = await catalog.list(tenantId, afterSlug, limit + 1);
-    const page = records.slice(0, limit);
-    const last = page.at(-1);
-    const next = records.length > limit && last !== undefined ? encodeCursor([last.familySlug]) : '';
-    return { data: page.map(workflowOf), pagination: pageEnd(next) };
+    const { page, end } = pageOf(records, limit, (last) => [last.familySlug]);
+    return { data: page.map(workflowOf), pagination: end };
   };
 }
 
@@ -140,21 +136,17 @@ export function listWorkflowVersions(
   return async ({ workflowId, pagination }, { tenantId }) => {
     const checks = new FieldChecks();
     checks.required('workflow_id', workflowId);
-    const limit = checks.pageSize('pagination.page_size', pagination?.pageSize ?? 0);
-    const cursor = pagination?.cursor ?? '';
-    checks.text('pagination.cursor', cursor, MAX_CURSOR_CHARS);
+    const { limit, cursor } = checks.page(pagination);
     checks.done();
     const before = cursor === '' ? 0 : cursorNumber(decodeCursor(cursor, 1)[0], cursor);
     const versions = await catalog.versions(tenantId, workflowId, before, limit + 1);
-    const page = versions.slice(0, limit);
-    const last = page.at(-1);
+    const { page, end } = pageOf(versions, limit, (last) => [last.version]);
     const data = page.map(({ version, digest, definition, publishedAtUs }) => ({
       version,
       digest,
       definition: definitionToWire(definition),
       publishedAt: timestampOf(publishedAtUs),
     }));
-    const next = versions.length > limit && last !== undefined ? encodeCursor([last.version]) : '';
-    return { data, pagination: pageEnd(next) };
+    return { data, pagination: end };
   };
 }
