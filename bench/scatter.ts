@@ -4,12 +4,12 @@
  * take turns, medians of the rounds. What grows with the length of the list would show as a ratio beyond 1.
  *
  * Two forms of list, because they are kept in different ways: texts, at 10,000 items beyond the 64 KiB from which
- * values are stored apart, and numbers, at 10,000 items 49 KB, just below, so that each snapshot of the run holds them.
+ * values are stored apart, and numbers, at 10,000 items 49 KB, just below: in the run's row, apart from its snapshots.
  *
- * 2 cores that many other builds shared (load 22), Node 20, embedded PostgreSQL, five rounds, 1,000 | 10,000 items:
- *   texts:   median 1046 | 218 us an item (x0.21), fastest 120 | 117 us (x0.98); 32 | 23 B of WAL an item (x0.73)
- *   numbers: median  105 |  87 us an item (x0.83), fastest  74 |  81 us (x1.09); 27 | 74 B of WAL an item (x2.77)
- * Times swing with the other load (texts, 1,000 items: 120 to 1287 us), WAL does not. WAL is the median.
+ * 2 cores shared with other builds (load 8), Node 20, embedded PostgreSQL, five rounds, medians, 1,000 | 10,000 items:
+ *   texts:   159 | 146 us an item (x0.92), 32 | 23 B of WAL an item (x0.72)
+ *   numbers: 127 | 128 us an item (x1.01), 27 | 30 B of WAL an item (x1.14)
+ * With lists below 64 KiB in each snapshot numbers took x2.77 of the WAL.
  *
  * Run: npx tsx bench/scatter.ts [rounds, default 3]
  */

@@ -126,6 +126,18 @@ describe('runs', () => {
     expect(bare?.input.absent).toMatchObject({ size: run.state.input.data.byteLength });
   });
 
+  it('have values of a row apart from their snapshots, and each snapshot carries them', () => {
+    const { state } = played();
+    const sinks = [payloadSink(RUN_ID, 1_000), payloadSink(RUN_ID, 1_000)];
+    const [data = expect.fail('no snapshot')] = sinks.map((sink) => encodeSnapshot(state, sink));
+    expect(data.byteLength).toBeLessThan(500);
+    expect(sinks.map(({ writes }) => writes.size)).toEqual([2, 2]);
+    const sink = sinks[0] ?? expect.fail('no sink');
+    const snapshot = { seq: state.seq, data };
+    const resumed = loadRun({ ...KEY, snapshot, rows: [] }, payloadShelf(RUN_ID, loadedOf(sink)));
+    expect(resumed === null ? null : plainState(resumed)).toEqual(plainState(state));
+  });
+
   it.each([
     ['an item', { steps: { post: { type: 'CALLBACK' } }, output: ITEM }],
     [

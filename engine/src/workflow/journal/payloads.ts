@@ -6,9 +6,11 @@
  *
  * Invariants:
  * 1. A row that refers to a payload is written in one commit with it: what an entry refers to, its tick carries.
- * 2. A snapshot refers without carrying only to what the same run is known to have: the bytes were loaded from its
- *    payloads, or an entry of this or an earlier tick carried these very bytes. Bytes of a tick that was never written
- *    come into the state again only by an entry, and that carries them again.
+ * 2. A snapshot refers without carrying only to what is large for a row too and the same run is known to have: the bytes
+ *    were loaded from its payloads, or an entry of this or an earlier tick carried these very bytes. Bytes of a tick that
+ *    was never written come into the state again only by an entry, and that carries them again.
+ * 3. A snapshot refers to values that are small enough for a row as well, because it would write them anew each time. It
+ *    carries them every time: no entry does, and storing what is there already writes nothing.
  */
 import { createHash } from 'node:crypto';
 import type { StoredValue } from '../../gen/ductor/journal/v1/journal.js';
@@ -16,6 +18,9 @@ import type { PayloadRef } from '../machine/value.js';
 
 /** Values beyond this size stand in payloads, bytes. */
 export const PAYLOAD_BYTES = 64 * 1024;
+
+/** What is large for a snapshot, which is written again and again, as a share of what is large for a row. */
+const SNAPSHOT_SHARE = 1 / 16;
 
 /** Bytes to be stored under their digest. */
 export interface PayloadWrite {
@@ -76,13 +81,15 @@ function* storedValues(node: unknown): Generator<StoredValue, undefined> {
  */
 export function moveOut(message: object, sink: PayloadSink, isSnapshot: boolean): boolean {
   let isAny = false;
+  const aboveBytes = isSnapshot ? sink.aboveBytes * SNAPSHOT_SHARE : sink.aboveBytes;
   for (const value of storedValues(message)) {
     const { data } = value;
-    if (data.byteLength <= sink.aboveBytes) continue;
+    if (data.byteLength <= aboveBytes) continue;
     isAny = true;
     const known = KNOWN.get(data);
     const digest = known?.digest ?? createHash('sha256').update(data).digest();
-    if (!isSnapshot || known?.runId !== sink.runId) sink.writes.set(digest.toString('hex'), { digest, data });
+    const isKnown = known?.runId === sink.runId && data.byteLength > sink.aboveBytes;
+    if (!isSnapshot || !isKnown) sink.writes.set(digest.toString('hex'), { digest, data });
     KNOWN.set(data, { digest, runId: sink.runId });
     value.data = NO_BYTES;
     value.digest = digest;
