@@ -3,15 +3,23 @@
 import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { writeEsmEntries } from './lib/esm-entries.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const tsc = fileURLToPath(new URL('../node_modules/typescript/bin/tsc', import.meta.url));
 
-for (const workspace of ['engine', 'sdk', 'bridge-example']) {
-  rmSync(`${root}${workspace}/dist`, { recursive: true, force: true });
-  const { status } = spawnSync(process.execPath, [tsc, '-p', `${workspace}/tsconfig.build.json`], {
-    cwd: root,
-    stdio: 'inherit',
-  });
+/** Compiles by a tsconfig; ends this process when that fails. */
+function compile(tsconfig) {
+  const { status } = spawnSync(process.execPath, [tsc, '-p', tsconfig], { cwd: root, stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);
 }
+
+for (const workspace of ['engine', 'sdk', 'bridge-example'])
+  rmSync(`${root}${workspace}/dist`, { recursive: true, force: true });
+
+compile('engine/tsconfig.build.json');
+// Types for whoever imports, then code and types for whoever requires; modules only pass that code on.
+compile('sdk/tsconfig.build.json');
+compile('sdk/tsconfig.cjs.json');
+writeEsmEntries(`${root}sdk/dist`, ['index']);
+compile('bridge-example/tsconfig.build.json');

@@ -1,4 +1,7 @@
-/** What a user writes first: a workflow, a worker and a trigger, against nothing but the published SDK. */
+/**
+ * What a user writes first: a workflow, a worker and a trigger, against nothing but the published SDK. Compiled as a
+ * module and as CommonJS, so without `await` at its top.
+ */
 import { createWorker, defineWorkflow, DuctorClient } from '@ductor/sdk';
 import { z } from 'zod';
 
@@ -17,13 +20,17 @@ const greeting = defineWorkflow({
   },
 });
 
-const worker = createWorker({ workflows: [greeting] });
-await worker.ready;
-const client = new DuctorClient();
-const run = await client.trigger(greeting, { name: 'Ada', times: 2 });
-const output = await run.result({ timeoutMs: 20_000 });
-// Dates arrive as text: the type says so.
-const answer: { text: string; at: string } = output;
-process.stdout.write(`${JSON.stringify(answer)}\n`);
-client.close();
-await worker.stop();
+async function main(): Promise<void> {
+  const worker = createWorker({ workflows: [greeting] });
+  await worker.ready;
+  const client = new DuctorClient();
+  const run = await client.trigger(greeting, { name: 'Ada', times: 2 });
+  const output = await run.result({ timeoutMs: 20_000 });
+  // Dates arrive as text: the type says so.
+  const answer: { text: string; at: string } = output;
+  process.stdout.write(`${JSON.stringify(answer)}\n`);
+  client.close();
+  await worker.stop();
+}
+
+void main();
