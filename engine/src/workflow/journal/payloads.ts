@@ -6,11 +6,11 @@
  *
  * Invariants:
  * 1. A row that refers to a payload is written in one commit with it: what an entry refers to, its tick carries.
- * 2. A snapshot refers without carrying only to what is large for a row too and the same run is known to have: the bytes
- *    were loaded from its payloads, or an entry of this or an earlier tick carried these very bytes. Bytes of a tick that
- *    was never written come into the state again only by an entry, and that carries them again.
- * 3. A snapshot refers to values that are small enough for a row as well, because it would write them anew each time. It
- *    carries them every time: no entry does, and storing what is there already writes nothing.
+ * 2. A snapshot refers without carrying only to what is large for a row too and the same run is known to have: the
+ *    bytes were loaded from its payloads, or an entry of this or an earlier tick carried these very bytes. Bytes of a
+ *    tick that was never written come into the state again only by an entry, and that carries them again.
+ * 3. A snapshot refers to values that are small enough for a row as well, because it would write them anew each time.
+ *    It carries them every time: no entry does, and storing what is there already writes nothing.
  */
 import { createHash } from 'node:crypto';
 import type { StoredValue } from '../../gen/ductor/journal/v1/journal.js';
