@@ -29,7 +29,15 @@ function start(by: Deed | null): TickWrite {
   const runId = uuidV7(atUs, random, shard);
   const header = {
     ...{ tenantId, runId, shard, familySlug: 'flow', version: 1, status: 'RUNNING' as const, active: true },
-    ...{ wakeAtUs: null, startedAtUs: atUs, closedAtUs: null, attributes: {}, rootId: null, parentId: null },
+    ...{
+      wakeAtUs: null,
+      startedAtUs: atUs,
+      closedAtUs: null,
+      attributes: {},
+      rootId: null,
+      parentId: null,
+      chain: null,
+    },
   };
   const entries = Buffer.alloc(75, 'x');
   return { tenantId, runId, seq: 1, atUs, entries, header, snapshot: null, startKey: null, consumed: [], by };

@@ -61,6 +61,7 @@ function headerOf(state: RunState): RunHeader {
     attributes,
     rootId: null,
     parentId: null,
+    chain: null,
   };
 }
 

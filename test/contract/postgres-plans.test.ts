@@ -126,6 +126,19 @@ const END: Case = [
   },
 ];
 
+const CONTINUE: Case = [
+  'commit of a run that continues',
+  ['runs_pkey', 'engine_node_pkey'],
+  async (db) => {
+    const [a, b] = ALL;
+    const next = { tenantId: TENANT, runId: id() };
+    const chain = { chainId: a.runId, no: 2 };
+    const successor = { runId: next.runId, entries: Uint8Array.of(1), header: header(next, { chain }), payloads: [] };
+    const batch = layOut([tick(a, 2, { header: header(a), successor }), tick(b, 2)]);
+    if (batch !== undefined) await db.query(batch.statement, [id(), 0, ...batch.values]);
+  },
+];
+
 /** What runs often on pooled sessions too. */
 const STATEMENTS: readonly Case[] = [
   [
@@ -138,10 +151,10 @@ const STATEMENTS: readonly Case[] = [
   ['findStarts', ['run_start_key_pkey'], (db) => findStarts(db, [{ tenantId: TENANT, familySlug: 'f', key: '1' }])],
   [
     'inbox send',
-    ['runs_pkey'],
+    ['runs_pkey', 'runs_of_chain'],
     (db) => sendInbox(db, [{ tenantId: TENANT, runId: id(), kind: 'cancel', body: Buffer.of(1) }]),
   ],
-  ['inbox read', ['run_inbox_pkey'], (db) => readInbox(db, [1, 2], 100)],
+  ['inbox read', ['run_inbox_pkey', 'runs_of_chain'], (db) => readInbox(db, [1, 2], 100)],
   ['closedAmong', ['runs_pkey'], (db) => closedAmong(db, [{ tenantId: TENANT, runId: id() }])],
   ['history', [], (db) => readHistory(db, { tenantId: TENANT, runId: id() }, 0, 100)],
   ['list', ['runs_listed'], (db) => listRuns(db, { tenantId: TENANT, limit: 50 })],
@@ -198,7 +211,7 @@ describe.each(PLACES)('plans of $session on $tables tables', ({ tables, isLane }
   });
   afterAll(() => session.close());
 
-  it.each(isLane ? [COMMIT, END, ...STATEMENTS] : STATEMENTS)(
+  it.each(isLane ? [COMMIT, END, CONTINUE, ...STATEMENTS] : STATEMENTS)(
     '%s: no scan of a whole table',
     async (_, indexes, send) => {
       const explained = explainer(session);

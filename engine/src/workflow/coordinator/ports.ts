@@ -14,6 +14,14 @@ export interface RunKey {
   readonly runId: string;
 }
 
+/** Where a run stands that continues another one. */
+export interface ChainPlace {
+  /** The first run of the chain. */
+  readonly chainId: string;
+  /** From 2 on, one more with each run. */
+  readonly no: number;
+}
+
 /** Row of `runs`: written at start, when active changes, on public state change, at close; never for seq. */
 export interface RunHeader extends RunKey {
   /** Last byte of the run id. */
@@ -32,6 +40,18 @@ export interface RunHeader extends RunKey {
   readonly rootId: string | null;
   /** The same for the run whose step it was. */
   readonly parentId: string | null;
+  /** Null for a run that continues none. */
+  readonly chain: ChainPlace | null;
+}
+
+/** The first row of a run that continues another one. */
+export interface Successor {
+  /** In the shard of the run that it continues. */
+  readonly runId: string;
+  readonly entries: Uint8Array;
+  readonly header: RunHeader;
+  /** Large values that its entries refer to. */
+  readonly payloads: readonly PayloadWrite[];
 }
 
 /** Claim of an idempotency key, made in the commit that starts the run. */
@@ -72,6 +92,8 @@ export interface TickWrite extends RunKey {
    * but `consumed`, and no message can come beside it. Otherwise the outcome is 'unread'. Default: false.
    */
   readonly needsEmptyBox?: boolean;
+  /** The run that continues this one, which ends: written with the row, at its time, or not at all. Absent: none. */
+  readonly successor?: Successor;
 }
 
 /**
@@ -151,6 +173,16 @@ export interface RunStore {
 /** Kinds of messages: inputs to the machine of the same name; a start is that of a run which another one starts. */
 export type MessageKind = 'cancel' | 'result' | 'terminate' | 'pause' | 'resume' | 'retry' | 'start' | 'child_closed';
 
+const OF_RUNS: ReadonlySet<MessageKind> = new Set(['result', 'start', 'child_closed'] as const);
+
+/**
+ * Whether a message is meant for this very run. Any other is meant for its chain: it may be sent to each of its runs,
+ * and the last one gets it.
+ */
+export function isForRun(kind: MessageKind): boolean {
+  return OF_RUNS.has(kind);
+}
+
 /** A message to a run that may be owned elsewhere; kept until the commit that consumes it. */
 export interface InboxMessage extends RunKey {
   /** Ascending; order of arrival. */
@@ -175,10 +207,11 @@ export const BOX_SEALED_MS = 500;
 export interface InboxStore {
   /**
    * Puts messages in the boxes of open runs, in one transaction. One answer each. A message that was sent is there for
-   * the run's owner to see before the run can end by a tick that needs an empty box.
+   * the run's owner to see before the run can end by a tick that needs an empty box. A run that was continued passes on
+   * what is meant for its chain.
    */
   send(messages: readonly Omit<InboxMessage, 'id'>[]): Promise<readonly SendOutcome[]>;
-  /** All messages of these shards in id order, at most `limit`, beyond the ids given. */
+  /** All messages of these shards in id order, at most `limit`; those for a chain name its last run. */
   read(shards: readonly number[], limit: number): Promise<readonly InboxMessage[]>;
 }
 

@@ -31,6 +31,7 @@ describe('headerOf', () => {
       attributes: { region: 'north' },
       rootId: null,
       parentId: null,
+      chain: null,
     };
     expect(headerOf(run.state)).toEqual({
       ...header,

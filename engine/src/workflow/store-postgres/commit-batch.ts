@@ -1,7 +1,7 @@
 /** Lays a batch out as the parameters of its statement, and reads the statement's answer back. Pure. */
 import { impossible } from '../../kernel/index.js';
 import { BatchBlob, booleanArray, type Prepared, integerArray, uuidArray } from '../../store/index.js';
-import type { RunHeader, TickOutcome, TickWrite } from '../coordinator/ports.js';
+import type { RunHeader, Successor, TickOutcome, TickWrite } from '../coordinator/ports.js';
 import { commitStatement } from './commit-statement.js';
 import { PART_NAMES, type PartName } from './commit-parts.js';
 import { statusCode } from './run-status-code.js';
@@ -91,6 +91,55 @@ function slices(blob: BatchBlob, items: readonly Uint8Array[]): readonly [starts
   return [integerArray(found.map((slice) => slice.offset)), integerArray(found.map((slice) => slice.length))];
 }
 
+/** The three lists of the part of successors. */
+function successorColumns(
+  rows: readonly (Successor & { readonly tick: TickWrite })[],
+  blob: BatchBlob,
+): readonly string[] {
+  const ids = (of: readonly { readonly tick: TickWrite; readonly runId: string }[]): readonly string[] => [
+    uuidArray(of.map(({ tick }) => tick.tenantId)),
+    uuidArray(of.map(({ tick }) => tick.runId)),
+    uuidArray(of.map(({ runId }) => runId)),
+  ];
+  const attributes = rows.flatMap(({ tick, runId, header }) =>
+    Object.entries(header.attributes).map(([name, value]) => ({ tick, runId, name, value })),
+  );
+  const payloads = rows.flatMap(({ tick, runId, payloads: own }) =>
+    own.map((payload) => ({ tick, runId, ...payload })),
+  );
+  const headers = rows.map(({ header }) => header);
+  return [
+    ...ids(rows),
+    integerArray(rows.map(({ tick }) => tick.atUs)),
+    ...slices(
+      blob,
+      rows.map(({ entries }) => entries),
+    ),
+    integerArray(headers.map(({ wakeAtUs }) => wakeAtUs)),
+    integerArray(headers.map(({ version }) => version)),
+    integerArray(headers.map(({ chain }) => chain?.no ?? null)),
+    integerArray(headers.map(({ shard }) => shard)),
+    integerArray(headers.map(({ status }) => statusCode(status))),
+    textArray(headers.map(({ familySlug }) => familySlug)),
+    uuidArray(headers.map(({ rootId }) => rootId)),
+    uuidArray(headers.map(({ parentId }) => parentId)),
+    uuidArray(headers.map(({ chain }) => chain?.chainId ?? null)),
+    ...ids(attributes),
+    textArray(attributes.map(({ name }) => name)),
+    textArray(attributes.map(({ value }) => value)),
+    integerArray(attributes.map(({ tick }) => tick.atUs)),
+    ...ids(payloads),
+    ...slices(
+      blob,
+      payloads.map(({ digest }) => digest),
+    ),
+    ...slices(
+      blob,
+      payloads.map(({ data }) => data),
+    ),
+  ];
+}
+
 /** Arrays of a part, or undefined when it has no rows. */
 type Layout = (sorted: Sorted, blob: BatchBlob) => readonly string[] | undefined;
 
@@ -118,6 +167,7 @@ const layouts: Readonly<Record<PartName, Layout>> = {
     return [
       uuidArray(rows.map((t) => t.tenantId)),
       uuidArray(rows.map((t) => t.runId)),
+      uuidArray(rows.map((t) => t.header?.chain?.chainId ?? t.runId)),
       integerArray(rows.flatMap((t) => t.consumed)),
     ];
   },
@@ -246,6 +296,10 @@ const layouts: Readonly<Record<PartName, Layout>> = {
         rows.map((m) => m.body),
       ),
     ];
+  },
+  successors({ ticks }, blob) {
+    const rows = ticks.flatMap((t) => (t.successor === undefined ? [] : [{ ...t.successor, tick: t }]));
+    return rows.length === 0 ? undefined : successorColumns(rows, blob);
   },
   deeds({ ticks }) {
     const rows = ticks.flatMap((t) => (t.by === null || t.by === undefined ? [] : [{ ...t, deed: t.by }]));

@@ -22,7 +22,8 @@ export type PartName =
   | 'consumed'
   | 'dropped'
   | 'deeds'
-  | 'mail';
+  | 'mail'
+  | 'successors';
 
 /** What a part needs to know of the statement around it. */
 export interface PartContext {
@@ -81,16 +82,17 @@ const keys: Part = {
  * the server lets further senders past it.
  */
 const boxes: Part = {
-  types: ['uuid', 'uuid', 'bigint'],
-  sql: ({ arrays: [tenants, runs, consumedIds] }) => `l as materialized (
-  select t.tenant_id, t.run_id from fence, unnest(${tenants}, ${runs}) as t (tenant_id, run_id)
+  types: ['uuid', 'uuid', 'uuid', 'bigint'],
+  sql: ({ arrays: [tenants, runs, chains, consumedIds] }) => `l as materialized (
+  select t.* from fence, unnest(${tenants}, ${runs}, ${chains}) as t (tenant_id, run_id, chain_id)
   cross join lateral (
     select 1 from ductor.runs r
     where r.tenant_id = t.tenant_id and r.run_id = t.run_id for update skip locked) r
+), f as materialized (
+  select ductor.runs_with_mail(array_agg(l.tenant_id), array_agg(l.chain_id), ${consumedIds}) as chains from l
 ), b as materialized (
-  select ductor.runs_with_mail(array_agg(l.tenant_id), array_agg(l.run_id), ${consumedIds})
+  select array(select l.run_id from l where l.chain_id = any ((select f.chains from f)::uuid[]))
     || array(select unnest(${runs}) except select o.run_id from l o) as unread
-  from l
 ), seal as (
   update ductor.runs r set sealed_until = ductor.now_us() + ${BOX_SEALED_MS * 1000}
   from fence, b, unnest(${tenants}, ${runs}) as t (tenant_id, run_id)
@@ -210,6 +212,46 @@ const mail: Part = {
 )`,
 };
 
+/**
+ * First rows of runs that continue others: they are there when, and only when, the last rows of those are. Three lists:
+ * the runs, their attributes, their large values.
+ */
+const successors: Part = {
+  types: [
+    ...['uuid', 'uuid', 'uuid', 'bigint', 'int', 'int'],
+    ...['bigint', 'int', 'int', 'smallint', 'smallint', 'text', 'uuid', 'uuid', 'uuid'],
+    ...['uuid', 'uuid', 'uuid', 'text', 'text', 'bigint'],
+    ...['uuid', 'uuid', 'uuid', 'int', 'int', 'int', 'int'],
+  ],
+  sql: ({ arrays, blob }) => `x as materialized (
+  select t.* from unnest(${arrays.slice(0, 15).join(', ')})
+    as t (tenant_id, run_id, next_id, at, start, size,
+      wake_at, version, chain_no, shard, status, family_slug, root_id, parent_id, chain_id)
+  where ${isAppended}
+), xj as (
+  insert into ductor.run_journal (at, tenant_id, run_id, seq, entries)
+  select x.at, x.tenant_id, x.next_id, 1, substring(${blob} from x.start + 1 for x.size) from x
+), xh as (
+  insert into ductor.runs (started_at, wake_at, version, chain_no, shard, status, active, tenant_id, run_id,
+    family_slug, root_id, parent_id, chain_id)
+  select x.at, x.wake_at, x.version, x.chain_no, x.shard, x.status, false, x.tenant_id, x.next_id,
+    x.family_slug, x.root_id, x.parent_id, x.chain_id from x
+), xa as (
+  insert into ductor.run_attribute (tenant_id, run_id, name, value, started_at)
+  select t.tenant_id, t.next_id, t.name, t.value, t.started_at
+  from unnest(${arrays.slice(15, 21).join(', ')}) as t (tenant_id, run_id, next_id, name, value, started_at)
+  where ${isAppended}
+), xp as (
+  insert into ductor.payloads (tenant_id, run_id, digest, data)
+  select t.tenant_id, t.next_id, substring(${blob} from t.name_start + 1 for t.name_size),
+    substring(${blob} from t.start + 1 for t.size)
+  from unnest(${arrays.slice(21).join(', ')})
+    as t (tenant_id, run_id, next_id, name_start, name_size, start, size)
+  where ${isAppended}
+  on conflict do nothing
+)`,
+};
+
 /** All parts. */
 export const PARTS: Readonly<Record<PartName, Part>> = {
   keys,
@@ -224,6 +266,7 @@ export const PARTS: Readonly<Record<PartName, Part>> = {
   dropped,
   deeds,
   mail,
+  successors,
 };
 
 /** The parts in the order in which they stand in a statement. */
@@ -240,4 +283,5 @@ export const PART_NAMES: readonly PartName[] = [
   'dropped',
   'deeds',
   'mail',
+  'successors',
 ];

@@ -4,13 +4,14 @@ import { statusOf } from './run-status-code.js';
 
 /**
  * The columns as JSON: [tenant, run, shard, family, version, status, active, wake, started, closed, attributes,
- * root, parent].
+ * root, parent, chain, place in it].
  * One expression for every statement that reads headers; `r` is the row of ductor.runs.
  */
 export const HEADER_COLUMNS = `json_build_array(r.tenant_id, r.run_id, r.shard, r.family_slug, r.version, r.status,
       r.active, r.wake_at, r.started_at, r.closed_at,
       (select json_object_agg(a.name, a.value) from ductor.run_attribute a
-        where a.tenant_id = r.tenant_id and a.run_id = r.run_id), r.root_id, r.parent_id)`;
+        where a.tenant_id = r.tenant_id and a.run_id = r.run_id), r.root_id, r.parent_id, r.chain_id,
+      r.chain_no)`;
 
 /** HEADER_COLUMNS, read. All times are safe integers until the year 2255. */
 export type HeaderRow = readonly [
@@ -27,12 +28,14 @@ export type HeaderRow = readonly [
   attributes: Readonly<Record<string, string>> | null,
   rootId: string | null,
   parentId: string | null,
+  chainId: string | null,
+  chainNo: number | null,
 ];
 
 /** The header. Throws internal for a status this engine does not know. */
 export function headerOf(row: HeaderRow): RunHeader {
   const [tenantId, runId, shard, familySlug, version, status, active, wakeAtUs, startedAtUs, closedAtUs] = row;
-  const [, , , , , , , , , , found, rootId, parentId] = row;
+  const [, , , , , , , , , , found, rootId, parentId, chainId, no] = row;
   return {
     tenantId,
     runId,
@@ -47,5 +50,6 @@ export function headerOf(row: HeaderRow): RunHeader {
     attributes: found ?? {},
     rootId,
     parentId,
+    chain: chainId === null || no === null ? null : { chainId, no },
   };
 }

@@ -6,7 +6,7 @@
  * `violations` for the test to look at.
  */
 import { shardOf, SHARD_COUNT } from '../../kernel/index.js';
-import { BOX_SEALED_MS } from '../coordinator/ports.js';
+import { BOX_SEALED_MS, isForRun } from '../coordinator/ports.js';
 import type {
   ClusterView,
   CommitOutcome,
@@ -18,6 +18,7 @@ import type {
   SendOutcome,
   StoredPayload,
   StoredRun,
+  Successor,
   TickOutcome,
   TickWrite,
 } from '../coordinator/ports.js';
@@ -65,6 +66,10 @@ export function nameOf(run: RunKey): string {
   return `${run.tenantId}/${run.runId}`;
 }
 
+function chainIdOf({ runId, chain }: RunHeader): string {
+  return chain?.chainId ?? runId;
+}
+
 /** The tables. */
 export class MemoryDatabase {
   readonly runs = new Map<string, MemoryRun>();
@@ -75,6 +80,8 @@ export class MemoryDatabase {
   /** Statements that appended or consumed something. */
   commits = 0;
   readonly #keys = new Map<string, MemoryKey>();
+  /** Ids of the last runs of chains, by the name of the first. */
+  readonly #chains = new Map<string, string>();
   readonly #owners: (string | null)[] = Array.from({ length: SHARD_COUNT }, () => null);
   readonly #options: MemoryDatabaseOptions;
   #lastInboxId = 0;
@@ -160,17 +167,29 @@ export class MemoryDatabase {
 
   send(messages: readonly Omit<InboxMessage, 'id'>[]): readonly SendOutcome[] {
     return messages.map((message) => {
-      const run = this.runs.get(nameOf(message));
+      const named = this.runs.get(nameOf(message));
+      const isPassedOn = named?.header.status === 'CONTINUED' && !isForRun(message.kind);
+      const run = isPassedOn ? this.#lastOf({ ...message, runId: chainIdOf(named.header) }) : named;
       if (run === undefined || run.header.closedAtUs !== null) return 'not_open';
       if (run.sealedUntilUs > this.#options.nowUs()) return 'busy';
-      this.#put(message);
+      this.#put(isForRun(message.kind) ? message : { ...message, runId: chainIdOf(run.header) });
       return 'sent';
     });
   }
 
+  /** The last run of a chain; undefined when it was never continued. */
+  #lastOf({ tenantId, runId: chainId }: RunKey): MemoryRun | undefined {
+    const last = this.#chains.get(nameOf({ tenantId, runId: chainId }));
+    return last === undefined ? undefined : this.runs.get(nameOf({ tenantId, runId: last }));
+  }
+
   readInbox(shards: readonly number[], limit: number): readonly InboxMessage[] {
     const wanted = new Set(shards);
-    return [...this.inbox.values()].filter((message) => wanted.has(shardOf(message.runId))).slice(0, limit);
+    const found = [...this.inbox.values()].filter((message) => wanted.has(shardOf(message.runId))).slice(0, limit);
+    return found.map((message) => {
+      const last = isForRun(message.kind) ? undefined : this.#lastOf(message);
+      return last === undefined ? message : { ...message, runId: last.header.runId };
+    });
   }
 
   register(nodeId: string, address: string, leaseMs: number): void {
@@ -281,7 +300,7 @@ export class MemoryDatabase {
     if (write.seq === 1) return run === undefined ? this.#start(name, write) : 'conflict';
     if (run === undefined || write.seq <= (run.rows.at(-1)?.seq ?? 0)) return 'conflict';
     if (write.seq !== (run.rows.at(-1)?.seq ?? 0) + 1) this.violations.push(`row ${write.seq} of ${name} leaves a gap`);
-    if (write.needsEmptyBox === true && this.#hasUnread(name, write.consumed)) {
+    if (write.needsEmptyBox === true && this.#hasUnread(run.header, write.consumed)) {
       run.sealedUntilUs = this.#options.nowUs() + BOX_SEALED_MS * 1000;
       return 'unread';
     }
@@ -290,8 +309,9 @@ export class MemoryDatabase {
     return 'written';
   }
 
-  #hasUnread(name: string, consumed: readonly number[]): boolean {
-    return [...this.inbox.values()].some((message) => nameOf(message) === name && !consumed.includes(message.id));
+  #hasUnread(header: RunHeader, consumed: readonly number[]): boolean {
+    const chain = nameOf({ tenantId: header.tenantId, runId: chainIdOf(header) });
+    return [...this.inbox.values()].some((message) => nameOf(message) === chain && !consumed.includes(message.id));
   }
 
   #start(name: string, write: TickWrite): TickOutcome {
@@ -320,6 +340,26 @@ export class MemoryDatabase {
     for (const { digest, data } of write.payloads ?? []) run.payloads.set(Buffer.from(digest).toString('hex'), data);
     for (const id of write.consumed) this.inbox.delete(id);
     for (const message of write.messages ?? []) this.#put(message);
+    if (write.successor !== undefined) this.#succeed(write, write.successor);
+  }
+
+  #succeed(before: TickWrite, { runId, entries, header, payloads }: Successor): void {
+    const { tenantId, atUs } = before;
+    const name = nameOf({ tenantId, runId });
+    const { chain } = header;
+    if (this.runs.has(name)) this.violations.push(`run ${name} continues a run and was there before`);
+    if (chain === null || shardOf(runId) !== shardOf(before.runId)) {
+      this.violations.push(`run ${name} continues ${before.runId} without its chain or in another shard`);
+      return;
+    }
+    const of = nameOf({ tenantId, runId: chain.chainId });
+    const last = this.#lastOf({ tenantId, runId: chain.chainId });
+    if ((last?.header.chain?.no ?? 1) + 1 !== chain.no) this.violations.push(`run ${name} has no place in its chain`);
+    this.#chains.set(of, runId);
+    const run: MemoryRun = { header, sealedUntilUs: 0, snapshot: null, rows: [], payloads: new Map() };
+    this.runs.set(name, run);
+    run.rows.push({ seq: 1, atUs, entries });
+    for (const { digest, data } of payloads) run.payloads.set(Buffer.from(digest).toString('hex'), data);
   }
 
   #put(message: Omit<InboxMessage, 'id'>): void {

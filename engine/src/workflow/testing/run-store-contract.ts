@@ -1,5 +1,6 @@
 /** The contract of RunStore, InboxStore and ClusterStore: one suite for the real stores and the simulated ones. */
 import { describe } from 'vitest';
+import { chainContract } from './contract/chain-contract.js';
 import { clusterContract } from './contract/cluster-contract.js';
 import { commitContract } from './contract/commit-contract.js';
 import { fenceContract } from './contract/fence-contract.js';
@@ -23,6 +24,7 @@ export function describeRunStoreContract(name: string, makeWorld: MakeWorld): vo
     payloadContract(makeWorld);
     startKeyContract(makeWorld);
     inboxContract(makeWorld);
+    chainContract(makeWorld);
     listContract(makeWorld);
     fenceContract(makeWorld);
     clusterContract(makeWorld);

@@ -25,6 +25,7 @@ function stored(key: RunKey, parts: Partial<StoredRun> = {}): StoredRun {
     attributes: {},
     rootId: null,
     parentId: null,
+    chain: null,
   };
   const rows = [{ seq: 1, atUs: 1, entries: encodeEntries([started]) }];
   return { ...key, header, snapshot: null, rows, ...parts };

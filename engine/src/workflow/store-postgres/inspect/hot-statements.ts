@@ -29,7 +29,7 @@ const TICK: TickWrite = {
   ...{ ...RUN, seq: 2, atUs: 1, entries: Uint8Array.of(1), consumed: [1], startKey: null, snapshot: null },
   header: {
     ...{ ...RUN, shard: 0, familySlug: 'none', version: 1, status: 'RUNNING', active: true, wakeAtUs: null },
-    ...{ startedAtUs: 1, closedAtUs: null, attributes: {}, rootId: null, parentId: null },
+    ...{ startedAtUs: 1, closedAtUs: null, attributes: {}, rootId: null, parentId: null, chain: null },
   },
 };
 

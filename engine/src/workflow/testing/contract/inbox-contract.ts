@@ -253,7 +253,7 @@ function sentWithTicks(kit: ContractKit): void {
     await commit(node, start(root), { ...start(child), header: header(child, links) });
     const [stored] = await node.runs.load([child]);
     expect(stored?.header).toMatchObject(links);
-    expect((await node.runs.load([root]))[0]?.header).toMatchObject({ rootId: null, parentId: null });
+    expect((await node.runs.load([root]))[0]?.header).toMatchObject({ rootId: null, parentId: null, chain: null });
   });
 }
 

@@ -130,6 +130,7 @@ export function header(run: RunKey, change: Partial<RunHeader> = {}): RunHeader 
     attributes: {},
     rootId: null,
     parentId: null,
+    chain: null,
     ...change,
   };
 }
