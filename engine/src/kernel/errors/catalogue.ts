@@ -275,6 +275,13 @@ export const ERROR_CATALOGUE = {
     meaning: 'The run is open but not parked: it tries again by itself.',
     remedy: 'Look at why it waits with ExplainRun; a paused run goes on with ResumeRun.',
   },
+  strategy_conflict: {
+    grpc: 'INVALID_ARGUMENT',
+    http: 400,
+    retryable: false,
+    meaning: 'A pool says in more than one way how it chooses.',
+    remedy: 'Give at most one of strategy, config.recipe and config.strategy_tree; null clears a field.',
+  },
   tenant_exists: {
     grpc: 'ALREADY_EXISTS',
     http: 409,

@@ -1,0 +1,33 @@
+/** Pools and their recipients: what they are, how they are checked, when they are open. */
+export { CANDIDATE_SCHEMA, ROUTABLE_SCHEMA } from './cel-schemas.js';
+export { expressionField } from './fields/expression-field.js';
+export {
+  count,
+  idField,
+  instantField,
+  metadataField,
+  milliOf,
+  msOf,
+  patternText,
+  refuse,
+  text,
+} from './fields/primitives.js';
+export { check, checkUpdate, mergePatch, type ObjectCheck } from './objects/check.js';
+export { FALLBACK_KINDS, FALLBACK_REASONS, OUTAGE_REASONS, type Fallback } from './objects/fallback.js';
+export { fallbacksOf, poolCheck, type PoolFields } from './objects/pool.js';
+export type { PoolConfig } from './objects/pool-config.js';
+export {
+  RECIPIENT_STATES,
+  recipientCheck,
+  stateAfter,
+  type Attribute,
+  type RecipientFields,
+  type RecipientState,
+} from './objects/recipient.js';
+export { compileOpening, isOpen, nextOpenUs, type Opening } from './schedule/opening.js';
+export { isTimeZone, localTime, type LocalTime } from './schedule/zone-offset.js';
+export type { Schedule } from './schedule/schedule.js';
+export { RECIPES, STATEFUL_STRATEGIES, STRATEGY_NAMES, type RecipeName, type StrategyName } from './strategy/names.js';
+export type { ParamsOf } from './strategy/params.js';
+export type { StrategyNode } from './strategy/tree.js';
+export { strategyOf } from './strategy/strategy-of.js';

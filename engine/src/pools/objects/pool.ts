@@ -1,0 +1,86 @@
+/**
+ * Pools: created and updated as users write them. What is stored is what was sent, in one form; defaults are added when
+ * it is used.
+ */
+import { z } from 'zod';
+import type { CelCompiler } from '../../expressions/index.js';
+import { metadataField, patternText, refuse, text } from '../fields/primitives.js';
+import { STRATEGY_NAMES } from '../strategy/names.js';
+import { readShorthand } from '../strategy/tree.js';
+import { check, checkUpdate, type ObjectCheck } from './check.js';
+import type { Fallback } from './fallback.js';
+import { checkOneStrategy, poolConfigSchema } from './pool-config.js';
+
+/** The schema of what a user may write of a pool. */
+function poolSchema(compiler: CelCompiler) {
+  return z
+    .strictObject({
+      name: patternText(
+        /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/,
+        'a name of 1 to 128 letters, digits, ".", "_", "-", a letter or digit first',
+        'billing-agents',
+      ),
+      description: text(2048).default(''),
+      status: z.enum(['STATUS_ACTIVE', 'STATUS_PAUSED', 'STATUS_DISABLED', 'STATUS_ARCHIVED']).default('STATUS_ACTIVE'),
+      strategy: z.enum(['', ...STRATEGY_NAMES]).default(''),
+      config: poolConfigSchema(compiler).default({}),
+      metadata: metadataField.default({}),
+    })
+    .superRefine((value, context) => {
+      const { config, strategy } = value;
+      checkOneStrategy({ strategy, recipe: config.recipe, strategy_tree: config.strategy_tree }, context);
+      if (strategy !== '') {
+        readShorthand(compiler, strategy, config.strategy_params, context, ['config', 'strategy_params']);
+      } else if (config.strategy_params !== undefined) {
+        refuse(context, 'belongs to no strategy', 'Set strategy, or remove it.', ['config', 'strategy_params']);
+      }
+      checkTargets(config, context);
+    });
+}
+
+/** What a user may write of a pool; `strategy` is empty when a recipe or tree says how it chooses, or nothing does. */
+export type PoolFields = z.output<ReturnType<typeof poolSchema>>;
+
+/** Which field names the target of a fallback of this kind, when the fallback itself names none. */
+const TARGET_FIELDS: Partial<Record<Fallback['kind'], keyof PoolFields['config']>> = {
+  overflow: 'overflow_pool_id',
+  catchall: 'catchall_pool_id',
+  default_recipient: 'fallback_recipient_id',
+  claim: 'claim_queue_id',
+  next_open: 'schedule',
+};
+
+/** The fallbacks of a configuration as a list. */
+export function fallbacksOf(config: PoolFields['config']): readonly Fallback[] {
+  const { fallback } = config;
+  if (fallback === undefined) return [];
+  return Array.isArray(fallback) ? fallback : [fallback];
+}
+
+function checkTargets(config: PoolFields['config'], context: z.core.$RefinementCtx): void {
+  for (const { kind, target } of fallbacksOf(config)) {
+    const field = TARGET_FIELDS[kind];
+    if (field === undefined || config[field] !== undefined || (target !== undefined && kind !== 'next_open')) continue;
+    refuse(context, `is missing: the fallback ${kind} needs it`, 'Add it, or choose another fallback.', [
+      'config',
+      field,
+    ]);
+  }
+  if (config.routing_mode === 'claim' && config.claim_queue_id === undefined) {
+    refuse(context, 'is missing: routing_mode claim needs it', 'Name the claim queue.', ['config', 'claim_queue_id']);
+  }
+}
+
+/** Checks of pools. */
+export function poolCheck(compiler: CelCompiler): ObjectCheck<PoolFields> {
+  const schema = poolSchema(compiler);
+  const object = {
+    noun: 'pool',
+    schema,
+    names: [...Object.keys(schema.shape), ...Object.keys(schema.shape.config.unwrap().shape)],
+  };
+  return {
+    create: (input) => check(object, input),
+    update: (current, patch) => checkUpdate(object, current, patch),
+  };
+}
