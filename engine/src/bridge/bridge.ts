@@ -178,7 +178,7 @@ export class Bridge implements Invoker {
   #enqueue(tasks: readonly Task[]): void {
     for (const task of tasks) {
       if (this.#crew.hasOrForgets(task)) continue;
-      const pushed = this.#queue.push(task);
+      const pushed = this.#queue.push(task, this.#options.clock.monotonicMs());
       if (pushed === 'full') this.#refusedTasks += 1;
       if (pushed === 'queued') this.#options.watch?.queued(task);
     }
@@ -262,6 +262,7 @@ export class Bridge implements Invoker {
   /** Hands out what there is and lets each session send what it has to say. */
   #turn(): void {
     this.#refreshRoom(this.#changed);
+    this.#queue.age(this.#options.clock.monotonicMs());
     for (let count = 0; count < TASKS_PER_TURN && this.#handOut(); count += 1);
     for (const session of this.#queue.takeStarved()) this.#changed.add(session);
     const changed = this.#changed;
@@ -271,7 +272,7 @@ export class Bridge implements Invoker {
     if (this.#queue.hasWork) this.#scheduleTurn();
     const relieved = this.#queue.takeRelieved();
     if (relieved.length === 0) return;
-    this.#coordinator?.recheck(relieved);
+    this.#coordinator?.recheck(relieved, true);
     // More may be waiting to be named, and what was named may turn out to need nothing.
     this.#scheduleTurn();
   }
@@ -285,7 +286,7 @@ export class Bridge implements Invoker {
     this.#options.watch?.handedOut(next.task);
     // Full for this turn when enough bytes have gathered, whatever its credits.
     const room = session.room(this.#isDraining);
-    if (room !== next.consumer.room) this.#queue.setRoom(next.consumer, room);
+    if (room !== next.consumer.room) this.#queue.setRoom(next.consumer, room, session.most);
     this.#changed.add(session);
     return true;
   }
@@ -295,7 +296,7 @@ export class Bridge implements Invoker {
       const { consumer } = session;
       if (consumer === null || !this.#sessions.has(session)) continue;
       const room = session.room(this.#isDraining);
-      if (room !== consumer.room) this.#queue.setRoom(consumer, room);
+      if (room !== consumer.room) this.#queue.setRoom(consumer, room, session.most);
     }
   }
 }

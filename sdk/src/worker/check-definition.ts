@@ -5,7 +5,8 @@
 import { z } from 'zod';
 import type { Problem } from '../errors.js';
 import { FieldChecks, hasHalfPair, kindOf, refusal, shown } from '../connection/field-checks.js';
-import type { BodyJson, DefinitionJson, EdgeJson, JoinJson, RetryJson, StepJson } from '../workflow/definition-json.js';
+import type { BodyJson, ConcurrencyJson, DefinitionJson, EdgeJson, JoinJson } from '../workflow/definition-json.js';
+import type { RateLimitJson, RetryJson, StepJson } from '../workflow/definition-json.js';
 import { EDGE_TYPES, STEP_TYPES } from './definition-message.js';
 
 type FieldsOf<T> = Readonly<Record<keyof T, z.ZodType>>;
@@ -28,6 +29,8 @@ const RETRY: FieldsOf<RetryJson> = {
   total_timeout: mayText,
 };
 const JOIN: FieldsOf<JoinJson> = { mode: mayText, count: mayCount, cancel_losers: z.boolean().optional() };
+const CONCURRENCY: FieldsOf<ConcurrencyJson> = { key: mayText, limit: mayCount };
+const RATE_LIMIT: FieldsOf<RateLimitJson> = { key: mayText, per: mayText, limit: mayCount };
 const STEP: FieldsOf<StepJson> = {
   ref: mayText,
   type: namesOf(STEP_TYPES).optional(),
@@ -41,6 +44,12 @@ const STEP: FieldsOf<StepJson> = {
   schedule_to_start_timeout: mayText,
   heartbeat_timeout: mayText,
   join: z.strictObject(JOIN).optional(),
+  priority: mayCount,
+  fairness_key: mayText,
+  cost: mayCount,
+  idempotency_key: mayText,
+  concurrency: z.array(z.strictObject(CONCURRENCY)).optional(),
+  rate_limit: z.strictObject(RATE_LIMIT).optional(),
   body: z.lazy(() => z.strictObject(BODY)).optional(),
 };
 const EDGE: FieldsOf<EdgeJson> = {
@@ -65,6 +74,10 @@ const DEFINITION: FieldsOf<DefinitionJson> = {
   timeout: mayText,
   on_failure: mayText,
   on_exhausted: mayText,
+  priority: mayCount,
+  fairness_key: mayText,
+  concurrency: z.array(z.strictObject(CONCURRENCY)).optional(),
+  rate_limit: z.strictObject(RATE_LIMIT).optional(),
 };
 /** What is missing is the engine's to say, in the words it has for every door. */
 const SCHEMA = z.strictObject(DEFINITION);

@@ -2,8 +2,9 @@
  * Who may send how many tasks. Pure bookkeeping; the worker asks, then sends what it is told.
  *
  * Invariants
- *   C1 running + credits of all streams <= slots, always.
- *   C2 a credit is given to a stream once and used by one task, or taken back by `revoked`, or lost with its stream.
+ *   C1 slots of what runs + credits of all streams <= slots, always.
+ *   C2 a credit is given to a stream once and used by one task (which may use several), or taken back by
+ *      `revoked`, or lost with its stream.
  *   C3 with at least as many slots as streams, no stream stays without a credit while another holds two or more unused.
  */
 
@@ -26,7 +27,7 @@ export class CreditLedger<S> {
     this.#slots = slots;
   }
 
-  /** Tasks that run now. */
+  /** Slots of the tasks that run now. */
   get running(): number {
     return this.#running;
   }
@@ -42,16 +43,16 @@ export class CreditLedger<S> {
     this.#revoking.delete(stream);
   }
 
-  /** A task came in on a stream. */
-  begin(stream: S): void {
+  /** A task of so many slots came in on a stream. */
+  begin(stream: S, slots = 1): void {
     const credits = this.#credits.get(stream);
-    if (credits !== undefined && credits > 0) this.#credits.set(stream, credits - 1);
-    this.#running += 1;
+    if (credits !== undefined) this.#credits.set(stream, Math.max(0, credits - slots));
+    this.#running += slots;
   }
 
-  /** A task's result was sent: its slot is free. */
-  end(): void {
-    this.#running -= 1;
+  /** A task's result was sent: its slots are free. */
+  end(slots = 1): void {
+    this.#running -= slots;
   }
 
   /** A stream gave so many unused credits back. */

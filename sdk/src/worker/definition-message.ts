@@ -52,6 +52,12 @@ function stepMessage(step: StepJson): StepMessage {
       totalTimeout: step.retry.total_timeout,
     },
     body: step.body && bodyMessage(step.body),
+    priority: step.priority,
+    fairnessKey: step.fairness_key,
+    cost: step.cost,
+    idempotencyKey: step.idempotency_key,
+    concurrency: step.concurrency ?? [],
+    rateLimit: step.rate_limit,
   });
 }
 
@@ -84,5 +90,9 @@ export function definitionMessage(definition: DefinitionJson): WorkflowDefinitio
     timeout: definition.timeout,
     onFailure: definition.on_failure ?? '',
     onExhausted: definition.on_exhausted ?? '',
+    priority: definition.priority,
+    fairnessKey: definition.fairness_key,
+    concurrency: definition.concurrency ?? [],
+    rateLimit: definition.rate_limit,
   });
 }

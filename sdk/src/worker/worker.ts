@@ -232,12 +232,13 @@ class WorkerProcess implements Worker {
 
   #take(stream: NodeStream, task: Task): void {
     const key = attemptKey(task);
-    this.#credits.begin(stream);
+    const slots = slotsOf(task);
+    this.#credits.begin(stream, slots);
     if (this.#outbox.has(key)) {
       this.#outbox.renew(key, task.token, stream);
-      this.#credits.end();
+      this.#credits.end(slots);
     } else if (this.#runner.has(key)) {
-      this.#credits.end();
+      this.#credits.end(slots);
     } else {
       this.#runner.start(task, (done, outcome) => this.#settled(stream, done, outcome));
     }
@@ -251,7 +252,7 @@ class WorkerProcess implements Worker {
   #settled(origin: NodeStream, task: Task, outcome: Outcome): void {
     const { runId, path, attempt, token } = task;
     this.#heartbeats.end(task);
-    this.#credits.end();
+    this.#credits.end(slotsOf(task));
     this.#outbox.add({ runId, path, attempt, token, outcome }, origin);
     this.#flushLater();
   }
@@ -342,6 +343,11 @@ class WorkerProcess implements Worker {
     this.#lateCheck?.cancel();
     this.#stopped.resolve();
   }
+}
+
+/** Slots that a task takes; an older engine does not say. */
+function slotsOf({ slots }: Task): number {
+  return Math.max(1, slots);
 }
 
 /** Errors that another try would only repeat: a key that is unknown or lacks the scope. */

@@ -27,6 +27,7 @@ import type {
 } from './step-options.js';
 import { waitArgument } from './step-options.js';
 import { type Resolved, compileTemplate } from './template.js';
+import { type RunTurnOptions, runTurnsOf, turnsOf } from './turn-options.js';
 
 /** Declares the steps of a workflow. */
 export interface WorkflowBuilder<In> {
@@ -82,7 +83,7 @@ export interface WorkflowBuilder<In> {
 }
 
 /** What a definition says of its runs as a whole. */
-export interface DefinitionOptions {
+export interface DefinitionOptions<In = unknown> extends RunTurnOptions<In> {
   /** For people. */
   readonly title?: string | undefined;
   /** Longest time of a run; then it ends as TIMED_OUT. Default: no limit. */
@@ -120,8 +121,10 @@ export class DefinitionCollector<In> implements WorkflowBuilder<In> {
   ): StepHandle<StepOutput<Awaited<Out>>> {
     const input = options.input === undefined ? undefined : compileTemplate(options.input, `step ${name}: input`);
     this.#handlers.set(name, options.run as StepBody<never, unknown>);
-    const json = { ...(input !== undefined && { input: input.json }), ...callbackJson(options) };
-    const step = this.#add<StepOutput<Awaited<Out>>>(name, options, input?.reads ?? [], json);
+    const turns = turnsOf(`step ${name}`, options);
+    const json = { ...(input !== undefined && { input: input.json }), ...callbackJson(options), ...turns.json };
+    const reads = [...(input?.reads ?? []), ...turns.reads];
+    const step = this.#add<StepOutput<Awaited<Out>>>(name, options, reads, json);
     const { compensate } = options;
     if (compensate !== undefined) this.#undo(step, step.output, namedUndo(name, compensate));
     return step;
@@ -135,7 +138,8 @@ export class DefinitionCollector<In> implements WorkflowBuilder<In> {
     const input = compileTemplate(given, `step ${name}: input`);
     this.#handlers.set(name, options.run as StepBody<never, unknown>);
     const placement = { ...(options.title !== undefined && { title: options.title }) };
-    this.#add(name, placement, [], { input: input.json, ...callbackJson(options) });
+    const { json } = turnsOf(`step ${name}`, options);
+    this.#add(name, placement, [], { input: input.json, ...callbackJson(options), ...json });
     const condition = options.when === undefined ? undefined : referenceCore(options.when)?.cel;
     this.#level.edges.push({
       source_ref: of.ref,
@@ -300,7 +304,7 @@ export class DefinitionCollector<In> implements WorkflowBuilder<In> {
   /** The definition, with its output template. */
   finish(
     slug: string,
-    options: DefinitionOptions,
+    options: DefinitionOptions<WholeRef<In>>,
     output: unknown,
     schema: { [key: string]: unknown } | undefined,
   ): Built {
@@ -311,6 +315,7 @@ export class DefinitionCollector<In> implements WorkflowBuilder<In> {
       ...(timeout !== undefined && { timeout }),
       ...(onFailure !== undefined && { on_failure: onFailure }),
       ...(onExhausted !== undefined && { on_exhausted: onExhausted }),
+      ...runTurnsOf(`workflow ${slug}`, options, this.input),
       steps: this.#level.steps,
       edges: this.#level.edges,
       ...(output !== undefined && { output: compileTemplate(output, 'output').json }),

@@ -1,5 +1,6 @@
 /** What every step may say whose body runs in the app, and how it stands in a definition. */
 import type { RetryJson, StepJson } from './definition-json.js';
+import type { TurnOptions } from './turn-options.js';
 
 /** How failed attempts are tried again. Durations: "500ms", "30s", "5m", "2h", "1d". */
 export interface RetryOptions {
@@ -20,7 +21,7 @@ export interface RetryOptions {
 }
 
 /** How attempts of a step are made. */
-export interface CallbackOptions {
+export interface CallbackOptions extends TurnOptions {
   readonly retry?: RetryOptions;
   /** Longest time of one attempt. Default "5m". */
   readonly timeout?: string;

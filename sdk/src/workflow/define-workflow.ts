@@ -4,6 +4,7 @@ import { type DefinitionOptions, type Handlers, type WorkflowBuilder, Definition
 import { DefinitionError } from './definition-error.js';
 import type { DefinitionJson } from './definition-json.js';
 import type { Restored } from './jsonify.js';
+import type { WholeRef } from './reference.js';
 import type { Arrives } from './template.js';
 
 /** A workflow: its definition and the bodies of its steps. In is what a caller passes, Out what a run answers. */
@@ -20,7 +21,9 @@ export interface Workflow<In = unknown, Out = unknown> {
 }
 
 /** What defineWorkflow takes. */
-export interface WorkflowOptions<S extends z.ZodType, Output> extends DefinitionOptions {
+export interface WorkflowOptions<S extends z.ZodType, Output> extends DefinitionOptions<
+  WholeRef<Restored<z.output<S>>>
+> {
   /** Name, unique in the tenant: lower case letters, digits and hyphens. */
   readonly slug: string;
   /** Schema of the input. What it puts out arrives at the steps as it is: JSON, Date, bigint, Map, Set, Uint8Array. */

@@ -19,6 +19,19 @@ export interface JoinJson {
   cancel_losers?: boolean;
 }
 
+/** At most so many holders of a key at a time. */
+export interface ConcurrencyJson {
+  key: string;
+  limit: number;
+}
+
+/** At most so many beginnings in each `per`. */
+export interface RateLimitJson {
+  key: string;
+  per: string;
+  limit: number;
+}
+
 /** One step. */
 export interface StepJson {
   ref: string;
@@ -44,6 +57,12 @@ export interface StepJson {
   heartbeat_timeout?: string;
   join?: JoinJson;
   body?: BodyJson;
+  priority?: number;
+  fairness_key?: string;
+  cost?: number;
+  idempotency_key?: string;
+  concurrency?: ConcurrencyJson[];
+  rate_limit?: RateLimitJson;
 }
 
 /** Steps within a step. */
@@ -73,4 +92,8 @@ export interface DefinitionJson {
   timeout?: string;
   on_failure?: 'drain' | 'cancel';
   on_exhausted?: 'fail' | 'park';
+  priority?: number;
+  fairness_key?: string;
+  concurrency?: ConcurrencyJson[];
+  rate_limit?: RateLimitJson;
 }

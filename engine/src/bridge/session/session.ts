@@ -80,6 +80,7 @@ export class Session implements WorkStreamEvents {
   #state: State = 'greeting';
   #slots = 0;
   #credits = 0;
+  #most = 1;
   #hasAskedForCredits = false;
   #isFull = false;
   #isPaused = false;
@@ -118,7 +119,12 @@ export class Session implements WorkStreamEvents {
     return this.#pendingResults;
   }
 
-  /** How many tasks it may be given now. */
+  /** Most credits it had, less those that were given back: so many slots it has when nothing runs. */
+  get most(): number {
+    return this.#most;
+  }
+
+  /** How many slots it may be given now. */
   room(isNodeDraining: boolean): number {
     const isTaking = this.isOpen && !this.#isFull && !this.#isSuspect && !this.#isWorkerDraining && !this.#isFinished;
     return isTaking && !isNodeDraining && this.outbox.taskBytes < CUT_BYTES ? this.#credits : 0;
@@ -161,9 +167,9 @@ export class Session implements WorkStreamEvents {
     this.#close(() => this.stream.end(error));
   }
 
-  /** Puts a task in the outbox and takes a credit for it. */
+  /** Puts a task in the outbox and takes its credits. */
   give(task: Task, token: Buffer): void {
-    this.#credits -= 1;
+    this.#credits -= task.slots;
     this.#given.push(task);
     this.#givenTokens.push(token);
     this.outbox.task(taskToWire(task, token));
@@ -274,6 +280,7 @@ export class Session implements WorkStreamEvents {
     if (revoke > 0) {
       const back = Math.min(revoke, this.#credits);
       this.#credits -= back;
+      this.#most = Math.max(1, this.#most - back);
       this.outbox.revoked = (this.outbox.revoked ?? 0) + back;
     }
     if (draining) this.#isWorkerDraining = true;
@@ -285,6 +292,7 @@ export class Session implements WorkStreamEvents {
 
   #grant(credits: number): void {
     this.#credits += credits;
+    this.#most = Math.max(this.#most, this.#credits);
     this.#hasAskedForCredits = false;
     if (this.#credits <= this.#slots) return;
     throw new DuctorError('invalid_argument', `${this.#credits} credits on one stream of ${this.#slots} slots`);

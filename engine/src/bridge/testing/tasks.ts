@@ -27,6 +27,9 @@ export function task(parts: Partial<Task> = {}): Task {
     timeoutMs: 60_000,
     heartbeatTimeoutMs: null,
     lastProgress: null,
+    priority: 3,
+    fairnessKey: '',
+    slots: 1,
     ...parts,
   };
 }

@@ -4,6 +4,7 @@ import {
   StepType,
   type EdgeDefinition as WireEdge,
   type BodyDefinition,
+  type ConcurrencyKey,
   type Join,
   type RetryPolicy,
   type StepDefinition as WireStep,
@@ -45,6 +46,10 @@ function joinOf(join: Join): JoinJson {
   });
 }
 
+function concurrencyOf(keys: readonly ConcurrencyKey[]): StepDefinition['concurrency'] | undefined {
+  return keys.length === 0 ? undefined : keys.map(({ key, limit }) => ({ key, limit }));
+}
+
 function stepOf(step: WireStep, path: string): StepDefinition {
   return {
     ref: step.ref,
@@ -64,6 +69,12 @@ function stepOf(step: WireStep, path: string): StepDefinition {
       heartbeat_timeout: step.heartbeatTimeout,
       join: step.join === undefined ? undefined : joinOf(step.join),
       body: step.body === undefined ? undefined : bodyOf(step.body, `${path}.body`),
+      priority: step.priority,
+      fairness_key: step.fairnessKey,
+      cost: step.cost,
+      idempotency_key: step.idempotencyKey,
+      concurrency: concurrencyOf(step.concurrency),
+      rate_limit: step.rateLimit,
     }),
   };
 }
@@ -101,6 +112,10 @@ export function definitionFromWire(wire: WorkflowDefinition): Definition {
       timeout: wire.timeout,
       on_failure: nonEmpty(wire.onFailure),
       on_exhausted: nonEmpty(wire.onExhausted),
+      priority: wire.priority,
+      fairness_key: wire.fairnessKey,
+      concurrency: concurrencyOf(wire.concurrency),
+      rate_limit: wire.rateLimit,
     }),
   };
 }

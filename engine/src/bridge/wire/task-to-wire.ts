@@ -22,5 +22,6 @@ export function taskToWire(task: Task, token: Buffer): WireTask {
     lastProgress: task.lastProgress === null ? undefined : payloadOf(task.lastProgress),
     heartbeatTimeoutMs: task.heartbeatTimeoutMs ?? 0,
     traceparent: task.traceparent ?? '',
+    slots: task.slots,
   };
 }

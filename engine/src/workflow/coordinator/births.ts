@@ -1,5 +1,5 @@
 /** Runs that steps of other runs start: the message names a workflow, and here it becomes a plan. */
-import type { Plan } from '../machine/plan.js';
+import { DEFAULT_PRIORITY, type Plan } from '../machine/plan.js';
 import type { Birth, RunInput } from '../machine/inputs.js';
 import type { PlanSource } from './ports.js';
 import { isBirth, type PendingInput, type RunCell } from './run-cell.js';
@@ -15,7 +15,14 @@ export interface Born {
 export function noPlan({ familySlug, version }: Pick<Birth, 'familySlug' | 'version'>): Plan {
   return {
     ...{ familySlug, version, digest: '', steps: [], stepByRef: new Map(), output: null, timeoutMs: null },
-    ...{ onFailure: 'drain', onExhausted: 'fail', receives: false, checkInput: () => [] },
+    ...{
+      onFailure: 'drain',
+      onExhausted: 'fail',
+      receives: false,
+      priority: DEFAULT_PRIORITY,
+      fairnessKey: null,
+      checkInput: () => [],
+    },
   };
 }
 

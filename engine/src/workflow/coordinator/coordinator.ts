@@ -76,7 +76,7 @@ export interface Coordinator {
   /** Hears of every public change of runs this node owns. Returns how to stop. */
   onChange(listener: (change: RunChange) => void): () => void;
   /** The invoker refused tasks of these runs for want of room and has room again: dispatches what must be out. */
-  recheck(runs: readonly RunKey[]): void;
+  recheck(runs: readonly RunKey[], areUnsent?: boolean): void;
   /** Shards this node owns now. */
   ownedShards(): readonly number[];
   /** Other nodes and this one, from the last heartbeat. */

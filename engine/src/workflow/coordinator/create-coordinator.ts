@@ -150,8 +150,8 @@ class NodeCoordinator implements Coordinator {
     if (this.#incarnation?.ticks(shardOf(ref.runId)) === true) this.#heartbeats.beat(ref, progress);
   }
 
-  recheck(runs: readonly RunKey[]): void {
-    for (const run of runs) this.#incarnation?.recheck(run);
+  recheck(runs: readonly RunKey[], areUnsent = false): void {
+    for (const run of runs) this.#incarnation?.recheck(run, areUnsent);
   }
 
   onChange(listener: (change: RunChange) => void): () => void {

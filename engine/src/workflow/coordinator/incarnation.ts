@@ -166,14 +166,19 @@ export class Incarnation {
     this.#enqueue(cell);
   }
 
-  /** Compares what must be out of a run with what is out, as soon as its state is known. */
-  recheck(run: RunKey): void {
+  /**
+   * Compares what must be out of a run with what is out, as soon as its state is known.
+   *
+   * @param isUnsent the invoker had no room for attempts of it: those that the ledger does not know are with nobody
+   */
+  recheck(run: RunKey, isUnsent = false): void {
     if (this.#isEnded) return;
     const cell = this.world.cache.ensure(run);
     if (!this.world.shards.ticks(cell.shard)) {
       if (cell.phase === 'cold' && cell.inputs.length === 0) this.world.cache.drop(cell);
       return;
     }
+    cell.isUnsent = isUnsent && cell.phase === 'ready' && (cell.isUnsent || !cell.needsReconcile);
     cell.needsReconcile = true;
     if (cell.phase === 'cold') this.#loader.want(cell);
     if (this.#rechecks.size === 0) this.world.clock.defer(() => this.#recheckAll());

@@ -293,6 +293,12 @@ export interface Task extends AttemptRef {
   readonly lastProgress: Value | null;
   /** W3C trace context of the run's trigger; absent: none. */
   readonly traceparent?: string;
+  /** 1 (first) to 5 (last). */
+  readonly priority: number;
+  /** Whose turn it is within its tenant and priority; empty: nobody's in particular. */
+  readonly fairnessKey: string;
+  /** Slots of a worker that it takes; a worker with fewer gives all it has. */
+  readonly slots: number;
 }
 
 /** An attempt to stop. */

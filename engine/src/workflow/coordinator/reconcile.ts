@@ -25,7 +25,7 @@ function unNoted(world: World, cell: RunCell, ref: AttemptRef, effects: Effects)
   if (known?.state === 'answered' || known?.state === 'expected') return;
   const task = cell.plan === null || cell.state === null ? undefined : taskOf(cell.plan, cell.state, ref.path);
   if (task === undefined) return;
-  world.ledger.again(ref);
+  if (known !== undefined || !cell.isUnsent) world.ledger.again(ref);
   effects.tasks.push(task);
 }
 
@@ -51,6 +51,7 @@ export function reconcile(world: World, cell: RunCell, effects: Effects): void {
       if (open.worker === null) unNoted(world, cell, ref, effects);
       else noted(world, ref, open.worker);
     }
+    cell.isUnsent = false;
     for (const order of abortsOf(state)) if (!hasAnswer(order)) effects.repeatedAborts.push(order);
   } catch (error) {
     world.hooks.log('error', 'cannot derive what must be out', { run: cell.key, error });

@@ -50,6 +50,8 @@ export interface RunCell extends RunKey {
   dirtySinceMs: number;
   /** What must be out is to be compared with what is out, as soon as the state is known. */
   needsReconcile: boolean;
+  /** That is because the invoker had no room: what the ledger does not know of is with nobody. */
+  isUnsent: boolean;
   /** A public change may have been committed that nobody heard of. */
   isUntold: boolean;
   /** A tick of several inputs was refused for its content: one input a tick until the bad one is found. */
@@ -93,6 +95,7 @@ export function coldCell(run: RunKey): RunCell {
     isDirty: false,
     dirtySinceMs: 0,
     needsReconcile: false,
+    isUnsent: false,
     isUntold: false,
     isOneByOne: false,
     takesAll: false,

@@ -36,7 +36,8 @@ function normaliseStep(step: StepDefinition): StepDefinition {
     ...(join === undefined ? {} : { join }),
   };
   const times = ['timeout', 'cancel_timeout', 'schedule_to_start_timeout', 'heartbeat_timeout'] as const;
-  return without(whole, ['title', 'args', 'retry', 'queue', 'join', ...times]);
+  const keys = ['fairness_key', 'idempotency_key', 'concurrency'] as const;
+  return without(whole, ['title', 'args', 'retry', 'queue', 'join', ...times, ...keys]);
 }
 
 function normaliseBody({ steps, edges, ...rest }: BodyDefinition): BodyDefinition {
@@ -56,7 +57,8 @@ export function normaliseDefinition(definition: Definition): Definition {
     steps: steps.map(normaliseStep),
     ...(edges === undefined ? {} : { edges: edges.map(normaliseEdge) }),
   };
-  return without(whole, ['title', 'edges', 'input_schema', 'timeout', 'on_failure', 'on_exhausted']);
+  const options = ['timeout', 'on_failure', 'on_exhausted', 'fairness_key', 'concurrency'] as const;
+  return without(whole, ['title', 'edges', 'input_schema', ...options]);
 }
 
 /** The canonical text (RFC 8785) of a definition. */

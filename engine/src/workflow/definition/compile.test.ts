@@ -46,6 +46,19 @@ function summary(step: PlanStep): unknown {
   return { ...base, handler, queue, retry, timeoutMs, cancelTimeoutMs, source: input.source, reads: input.reads };
 }
 
+const TURNS = {
+  family_slug: 'turns',
+  priority: 4,
+  fairness_key: 'input.customer',
+  steps: [
+    {
+      ...{ ref: 'a', type: 'STEP_TYPE_CALLBACK', priority: 1, cost: 7 },
+      ...{ fairness_key: 'string(run.version)', idempotency_key: 'input.customer' },
+    },
+    { ref: 'b', type: 'STEP_TYPE_CALLBACK' },
+  ],
+};
+
 const LEADS = {
   family_slug: 'lead-intake',
   steps: [
@@ -90,6 +103,23 @@ const DEFAULT_RETRY = {
 };
 
 describe('compilePlan', () => {
+  it('keeps whose turn a step is, with the defaults of the definition', () => {
+    const plan = compiled(TURNS, 1);
+    const scope = { input: () => ({ customer: 'acme' }), stepOutput: () => undefined, stepError: () => undefined };
+    const run = { version: 3 };
+    const keys = plan.steps.map((step) => {
+      if (step.type !== 'CALLBACK') return [];
+      const key = (step.fairnessKey ?? plan.fairnessKey)?.evaluate({ ...scope, run });
+      return [step.priority ?? plan.priority, step.cost, key, step.idempotencyKey?.evaluate({ ...scope, run })];
+    });
+    expect(keys).toEqual([
+      [1, 7, '3', 'acme'],
+      [4, 1, 'acme', undefined],
+    ]);
+    const nothing = { ...scope, input: () => ({ customer: '' }), run };
+    expect(() => plan.fairnessKey?.evaluate(nothing)).toThrow('fairness_key is a text of 0 characters');
+  });
+
   it('fills in defaults, orders the steps and finds where inputs already stand', () => {
     const plan = compiled(LEADS, 7);
     expect([plan.familySlug, plan.version, plan.digest, plan.output]).toEqual([

@@ -1,7 +1,7 @@
 /** Compiles a validated definition into a plan for the machine. */
 import type { CelCompiler } from '../../expressions/index.js';
 import { impossible } from '../../kernel/index.js';
-import type { Plan } from '../machine/plan.js';
+import { DEFAULT_PRIORITY, type Plan } from '../machine/plan.js';
 import { CODEC_PREFIX, jsonOfValue } from '../machine/typed-json.js';
 import type { Value } from '../machine/value.js';
 import { definitionDigest, normaliseDefinition } from './canonical.js';
@@ -10,6 +10,7 @@ import { allSteps, compileSteps } from './compile-steps.js';
 import type { Definition } from './definition.js';
 import { checkInputValue, compileInputSchema } from './input-schema/index.js';
 import { durationOrNull } from './retry.js';
+import { compileKey } from './computing/template.js';
 
 function parseInput(input: Value): { readonly json: unknown } | { readonly problem: string } {
   try {
@@ -52,6 +53,8 @@ export function compilePlan(definition: Definition, version: number, cel: CelCom
     timeoutMs: durationOrNull(normal.timeout),
     onFailure: normal.on_failure === 'cancel' ? 'cancel' : 'drain',
     onExhausted: normal.on_exhausted === 'park' ? 'park' : 'fail',
+    priority: normal.priority ?? DEFAULT_PRIORITY,
+    fairnessKey: compileKey(cel, normal.fairness_key, 'fairness_key'),
     receives: false,
     checkInput: inputCheck(normal),
   };

@@ -22,6 +22,21 @@ export interface JoinDefinition {
   readonly cancel_losers?: boolean;
 }
 
+/** At most so many holders of a key at a time. */
+export interface ConcurrencyDefinition {
+  /** CEL. */
+  readonly key: string;
+  readonly limit: number;
+}
+
+/** At most so many beginnings in each `per`, evenly spread. */
+export interface RateLimitDefinition {
+  /** CEL. */
+  readonly key: string;
+  readonly per: string;
+  readonly limit: number;
+}
+
 /** One step. */
 export interface StepDefinition {
   readonly ref: string;
@@ -38,6 +53,16 @@ export interface StepDefinition {
   readonly heartbeat_timeout?: string;
   readonly join?: JoinDefinition;
   readonly body?: BodyDefinition;
+  /** 1 (first) to 5 (last). */
+  readonly priority?: number;
+  /** CEL. */
+  readonly fairness_key?: string;
+  /** Slots of a worker. */
+  readonly cost?: number;
+  /** CEL. */
+  readonly idempotency_key?: string;
+  readonly concurrency?: readonly ConcurrencyDefinition[];
+  readonly rate_limit?: RateLimitDefinition;
 }
 
 /** Steps within a step. */
@@ -70,4 +95,10 @@ export interface Definition {
   readonly on_failure?: string;
   /** fail or park. */
   readonly on_exhausted?: string;
+  /** For steps that do not say their own. */
+  readonly priority?: number;
+  /** For steps that do not say their own. CEL. */
+  readonly fairness_key?: string;
+  readonly concurrency?: readonly ConcurrencyDefinition[];
+  readonly rate_limit?: RateLimitDefinition;
 }

@@ -26,6 +26,10 @@ export const DEFINITION_LIMITS = {
   /** The same with all SCATTERs around it: their product. */
   parallelInAll: 10_000,
   iterations: 10_000,
+  /** Priorities, from 1 for the first to this one for the last. */
+  priorities: 5,
+  /** Slots of a worker that an attempt may take. */
+  cost: 1000,
   /** Longest wait and longest run, ms: ten years. */
   waitMs: 3650 * 86_400_000,
 } as const;

@@ -4,9 +4,10 @@ import type { Problem } from '../../kernel/index.js';
 import { normaliseDefinition } from './canonical.js';
 import { checkDuration } from './checking/check-retry.js';
 import { checkLevels } from './checking/check-level.js';
-import { checkTitle, refuseLater } from './checking/check-step.js';
+import { checkPriority, checkTitle, refuseLater } from './checking/check-step.js';
+import { checkExpression, type ExpressionChecks } from './checking/expressions.js';
 import { isBearableJson } from './checking/json-limits.js';
-import { childPath, collectProblems } from './checking/problems.js';
+import { childPath, collectProblems, type ProblemSink } from './checking/problems.js';
 import { readLevels } from './checking/read-level.js';
 import { field, optionalList, optionalText, readObject, requireField, requireText } from './checking/shape.js';
 import type { ObjectReader } from './checking/shape.js';
@@ -28,8 +29,9 @@ const ROOT_FIELDS = ['family_slug', 'title', 'steps', 'edges', 'output', 'input_
   'timeout',
   'on_failure',
   'on_exhausted',
+  ...['priority', 'fairness_key'],
 ]);
-const LATER_FIELDS: ReadonlySet<string> = new Set(['updates', 'queries', 'retention']);
+const LATER_FIELDS: ReadonlySet<string> = new Set(['updates', 'queries', 'retention', 'concurrency', 'rate_limit']);
 const ON_FAILURE = ['drain', 'cancel'];
 const ON_EXHAUSTED = ['fail', 'park'];
 
@@ -53,10 +55,18 @@ function checkChoice(root: ObjectReader, key: string, choices: readonly string[]
   root.problems.add(childPath(root.path, key), value, `is no value of ${key}`, remedy);
 }
 
-function checkOptions(root: ObjectReader): void {
+function checkOptions(root: ObjectReader, cel: CelCompiler): void {
   checkDuration(root, 'timeout', 1, DEFINITION_LIMITS.waitMs);
   checkChoice(root, 'on_failure', ON_FAILURE);
   checkChoice(root, 'on_exhausted', ON_EXHAUSTED);
+  checkPriority(root);
+  const key = optionalText(root, 'fairness_key');
+  if (key !== undefined) checkExpression(beforeTheSteps(root.problems, cel), 'fairness_key', key, 'step');
+}
+
+/** Reads as what is computed before any step has begun. */
+function beforeTheSteps(problems: ProblemSink, cel: CelCompiler): ExpressionChecks {
+  return { problems, cel, reader: { ref: '', refs: new Set(), isBefore: () => false } };
 }
 
 function checkNames(root: ObjectReader): void {
@@ -100,7 +110,7 @@ export function validateDefinition(json: unknown, cel: CelCompiler): Validation 
   if (root === undefined) return { problems: collector.found() };
   refuseLater(root, LATER_FIELDS, ROOT_FIELDS, 'a definition');
   checkNames(root);
-  checkOptions(root);
+  checkOptions(root, cel);
   checkLevels(readLevels(root), cel);
   checkInputSchema(root);
   const problems = collector.found();

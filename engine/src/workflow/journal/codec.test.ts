@@ -107,9 +107,8 @@ describe('entries', () => {
       'a run closed as "VANISHED"',
     );
     const scheduled = { path: 'a', attempt: 1, input: { source: undefined }, startByUs: 0n };
-    expect(() => decodeEntries(row(1, { entry: { $case: 'stepScheduled', value: scheduled } }))).toThrow(
-      'source of unknown kind',
-    );
+    const value = { ...scheduled, fairnessKey: '', idempotencyKey: '' };
+    expect(() => decodeEntries(row(1, { entry: { $case: 'stepScheduled', value } }))).toThrow('source of unknown kind');
     const failing = { error: undefined };
     expect(() => decodeEntries(row(1, { entry: { $case: 'runFailing', value: failing } }))).toThrow(
       'without its error',

@@ -12,12 +12,14 @@ import { bodyEntryOf, isStoredBody, storedBodyEntry, type BodyRunEntry } from '.
 import { childEntryOf, fromStoredFamily, storedChildEntry, toStoredFamily } from './family-codec.js';
 import {
   fromStoredError,
+  fromStoredKeys,
   fromStoredSource,
   fromStoredValue,
   orNull,
   requiredError,
   requiredValue,
   toStoredError,
+  toStoredKeys,
   toStoredSource,
   toStoredValue,
   unreadable,
@@ -36,7 +38,7 @@ function storedStepEntry(entry: StepEntry): Stored {
     case 'step_scheduled': {
       const { attempt, input, startByUs } = entry;
       const value = { path, attempt, input: toStoredSource(input), startByUs: BigInt(startByUs ?? 0) };
-      return { $case: 'stepScheduled', value };
+      return { $case: 'stepScheduled', value: { ...value, ...toStoredKeys(entry.keys) } };
     }
     case 'step_running': {
       const { attempt, worker, deadlineUs } = entry;
@@ -166,7 +168,9 @@ function stepEntryOf(stored: StoredStep): Entry {
   switch (stored.$case) {
     case 'stepScheduled': {
       const { attempt, input, startByUs } = stored.value;
-      return { kind: 'step_scheduled', path, attempt, input: fromStoredSource(input), startByUs: orNull(startByUs) };
+      const keys = fromStoredKeys(stored.value);
+      const entry = { path, attempt, input: fromStoredSource(input), startByUs: orNull(startByUs) };
+      return { kind: 'step_scheduled', ...entry, ...(keys === null ? {} : { keys }) };
     }
     case 'stepRunning': {
       const { attempt, worker, deadlineUs } = stored.value;

@@ -6,12 +6,14 @@ import { bodyOf, storedBody } from './body-codec.js';
 import { fromSnapshotChild, fromStoredFamily, toSnapshotChild, toStoredFamily } from './family-codec.js';
 import {
   fromStoredError,
+  fromStoredKeys,
   fromStoredSource,
   fromStoredValue,
   orNull,
   requiredError,
   requiredValue,
   toStoredError,
+  toStoredKeys,
   toStoredSource,
   toStoredValue,
 } from './stored.js';
@@ -78,6 +80,7 @@ function storedStep(step: StepState): SnapshotStep {
     progress: step.progress === null ? undefined : toStoredValue(step.progress),
     body: step.body === null ? undefined : storedBody(step.body),
     child: toSnapshotChild(step.child),
+    ...toStoredKeys(step.keys),
   };
 }
 
@@ -147,6 +150,7 @@ function stepOf(stored: SnapshotStep): StepState | null {
     progress: stored.progress === undefined ? null : fromStoredValue(stored.progress),
     body: stored.body === undefined ? null : bodyOf(stored.body),
     child: fromSnapshotChild(stored.child),
+    keys: fromStoredKeys(stored),
   };
 }
 

@@ -1,7 +1,7 @@
 /** Values, sources and failures between memory and their stored form. Bytes are never copied on the way out. */
 import { DuctorError, impossible } from '../../kernel/index.js';
 import type { StoredError, StoredValue, ValueSource as StoredSource } from '../../gen/ductor/journal/v1/journal.js';
-import { NULL_VALUE, type RunFailure, type Value, type ValueSource } from '../machine/index.js';
+import { NULL_VALUE, type RunFailure, type StepKeys, type Value, type ValueSource } from '../machine/index.js';
 
 /** What was read is not what this engine writes. */
 export function unreadable(what: string): DuctorError {
@@ -67,6 +67,17 @@ export function fromStoredSource(stored: StoredSource | undefined): ValueSource 
     case undefined:
       throw unreadable('a value source of unknown kind');
   }
+}
+
+/** Keys of a step as stored. */
+export function toStoredKeys(keys: StepKeys | null | undefined): { fairnessKey: string; idempotencyKey: string } {
+  return { fairnessKey: keys?.fairness ?? '', idempotencyKey: keys?.idempotency ?? '' };
+}
+
+/** Stored keys of a step; null when all are the default ones. */
+export function fromStoredKeys(stored: { fairnessKey: string; idempotencyKey: string }): StepKeys | null {
+  const { fairnessKey: fairness, idempotencyKey: idempotency } = stored;
+  return fairness === '' && idempotency === '' ? null : { fairness, idempotency };
 }
 
 /** A failure as stored. */

@@ -33,6 +33,7 @@ function freshStep(path: string): StepState {
     progress: null,
     body: null,
     child: null,
+    keys: null,
   };
 }
 
@@ -51,7 +52,8 @@ function nextStep(draft: Draft, step: StepState, entry: StepEntry): StepState {
       const { attempt, startByUs: dueAtUs } = entry;
       const input = entry.input ?? step.input;
       const firstAtUs = step.firstAtUs === 0 ? sinceUs : step.firstAtUs;
-      return { ...step, status: 'SCHEDULED', attempt, input, dueAtUs, worker: null, sinceUs, firstAtUs };
+      const keys = entry.keys ?? step.keys;
+      return { ...step, status: 'SCHEDULED', attempt, input, dueAtUs, worker: null, sinceUs, firstAtUs, keys };
     }
     case 'step_running':
       return { ...step, status: 'RUNNING', dueAtUs: entry.deadlineUs, worker: entry.worker || null, sinceUs };

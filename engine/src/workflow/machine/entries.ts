@@ -1,6 +1,6 @@
 /** Facts the journal records. A closed union: an entry is never rewritten, kinds are only added. */
 import type { ClosePolicy, FailedItems } from './plan.js';
-import type { FamilyLink, RunFailure } from './state.js';
+import type { FamilyLink, RunFailure, StepKeys } from './state.js';
 import type { Value, ValueSource } from './value.js';
 
 /** How a run can end. */
@@ -26,6 +26,8 @@ export type Entry =
       readonly attempt: number;
       readonly input: ValueSource | null;
       readonly startByUs: number | null;
+      /** With the first attempt: keys that are not the default ones. Absent: they are. */
+      readonly keys?: StepKeys;
     }
   | {
       readonly kind: 'step_running';

@@ -51,6 +51,7 @@ export type {
   RunState,
   RunStatus,
   ScopeState,
+  StepKeys,
   StepState,
   StepStatus,
   StepTable,

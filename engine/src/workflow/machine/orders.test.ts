@@ -117,6 +117,7 @@ describe('taskOf', () => {
       timeoutMs: 7000,
       heartbeatTimeoutMs: null,
       lastProgress: null,
+      ...{ priority: 3, fairnessKey: '', slots: 1 },
     });
     expect(taskOf(run.plan, run.state, 'a')).toBeUndefined();
     expect(taskOf(run.plan, run.state, 'ghost')).toBeUndefined();

@@ -37,7 +37,7 @@ export function headerChanged(before: RunState, after: RunState): boolean {
   return !isActive(after) && wakeAtUs(before) !== wakeAtUs(after);
 }
 
-/** The same for all attempts of a step. */
+/** The same for all attempts of a step that does not say its own. */
 export function idempotencyKeyOf(runId: string, path: string): string {
   return `${runId}/${path}`;
 }
@@ -61,7 +61,10 @@ export function taskOf(plan: Plan, state: RunState, path: string): Task | undefi
     handler: planned.handler,
     queue: planned.queue,
     input: resolveSource(state, step.input, path),
-    idempotencyKey: idempotencyKeyOf(state.runId, path),
+    idempotencyKey: step.keys?.idempotency || idempotencyKeyOf(state.runId, path),
+    priority: planned.priority ?? plan.priority,
+    fairnessKey: step.keys?.fairness ?? '',
+    slots: planned.cost,
     timeoutMs: planned.timeoutMs,
     heartbeatTimeoutMs: planned.heartbeatTimeoutMs,
     lastProgress: step.progress,

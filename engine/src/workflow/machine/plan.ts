@@ -2,6 +2,9 @@
 import { refOfPath } from './path.js';
 import type { Value, ValueSource } from './value.js';
 
+/** Priority of what does not say its own, of 1 (first) to 5 (last). */
+export const DEFAULT_PRIORITY = 3;
+
 /** What expressions may read at a tick. Steps are looked up only as far as the expression refers to them. */
 export interface ExpressionScope {
   readonly input: () => unknown;
@@ -99,6 +102,14 @@ export type PlanStep =
       readonly scheduleToStartTimeoutMs: number | null;
       /** Longest time between two signs of life of a running attempt. */
       readonly heartbeatTimeoutMs: number | null;
+      /** 1 (first) to 5 (last); null: that of the plan. */
+      readonly priority: number | null;
+      /** Slots of a worker that an attempt takes. */
+      readonly cost: number;
+      /** Evaluates to a text: whose turn its attempts are; null: as the plan says. */
+      readonly fairnessKey: Template | null;
+      /** Evaluates to a text: what bodies deduplicate by; null: the run's id and the step's path. */
+      readonly idempotencyKey: Template | null;
     })
   | (PlanStepBase & {
       readonly type: 'DATAFLOW';
@@ -186,6 +197,10 @@ export interface Plan extends PlanBody {
   readonly onFailure: 'drain' | 'cancel';
   /** What becomes of a run whose step has no attempts left and no edge for its failure. */
   readonly onExhausted: 'fail' | 'park';
+  /** Of steps that do not say their own. */
+  readonly priority: number;
+  /** Of steps that do not say their own; null: they have none. */
+  readonly fairnessKey: Template | null;
   /** Others may send its runs messages of which none may be lost: such a run ends only once it has seen them all. */
   readonly receives: boolean;
   /** Problems of an input, empty when it is fine. */

@@ -1,11 +1,27 @@
 /** Hands attempts out, with the time by which a worker must have begun. */
 import { callbackAt, emit, type Tick } from './tick.js';
 import { storableUs } from './timestamp.js';
+import type { StepKeys } from './state.js';
 import type { ValueSource } from './value.js';
 
-/** Schedules an attempt: from now on a worker may have it. */
-export function schedule(tick: Tick, path: string, attempt: number, input: ValueSource | null): void {
-  emit(tick, { kind: 'step_scheduled', path, attempt, input, startByUs: startByUs(tick, path) });
+/**
+ * Schedules an attempt: from now on a worker may have it.
+ *
+ * @param input of the first attempt; null: that of the first
+ * @param keys of the first attempt; default: those of the first, or the default ones
+ */
+export function schedule(
+  tick: Tick,
+  path: string,
+  attempt: number,
+  input: ValueSource | null,
+  keys: StepKeys | null = null,
+): void {
+  const startBy = startByUs(tick, path);
+  emit(tick, {
+    ...{ kind: 'step_scheduled', path, attempt, input, startByUs: startBy },
+    ...(keys === null ? {} : { keys }),
+  });
   tick.scheduled.add(path);
   tick.commands.push({ kind: 'dispatch', path, attempt });
 }

@@ -129,6 +129,14 @@ export interface ChildState {
   readonly told: 'cancel' | 'terminate' | null;
 }
 
+/** Keys that expressions gave the attempts of a step; empty: the default. */
+export interface StepKeys {
+  /** Whose turn they are. */
+  readonly fairness: string;
+  /** What bodies deduplicate by. */
+  readonly idempotency: string;
+}
+
 /** State of one step. */
 export interface StepState {
   readonly path: string;
@@ -160,6 +168,8 @@ export interface StepState {
   readonly body: BodyState | null;
   /** Of a SUB_WORKFLOW step that has begun; null otherwise. */
   readonly child: ChildState | null;
+  /** Null: all are the default ones. */
+  readonly keys: StepKeys | null;
 }
 
 /**

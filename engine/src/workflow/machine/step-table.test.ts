@@ -23,6 +23,7 @@ const states: fc.Arbitrary<StepState> = fc.record({
   progress: fc.constant(null),
   body: fc.constant(null),
   child: fc.constant(null),
+  keys: fc.constant(null),
 });
 
 /** What the table says of itself beyond its steps, counted anew. */
@@ -73,6 +74,7 @@ describe('a table of steps', () => {
     const step: StepState = {
       ...{ path: 'a', status: 'WAITING', attempt: 0, input: null, output: null, error: null },
       ...{ dueAtUs: 5, worker: null, lostInARow: 0, sinceUs: 0, firstAtUs: 0, progress: null, body: null, child: null },
+      keys: null,
     };
     const table = stepTable([step]);
     expect([table.has('a'), table.has('b'), table.get('b')]).toEqual([true, false, undefined]);

@@ -1,5 +1,6 @@
 /** Plans for tests, without definitions and CEL: templates are plain functions. */
 import { impossible } from '../../kernel/index.js';
+import { DEFAULT_PRIORITY } from '../machine/plan.js';
 import type { ClosePolicy, Compensation, ExpressionScope, FailedItems, Join } from '../machine/index.js';
 import type { Plan, PlanBody, PlanEdge, PlanStep, RetryPlan, Template, ValueSource } from '../machine/index.js';
 
@@ -47,6 +48,10 @@ export type StepSpec =
       readonly queue?: string;
       readonly scheduleToStartTimeoutMs?: number | undefined;
       readonly heartbeatTimeoutMs?: number | undefined;
+      readonly priority?: number | undefined;
+      readonly cost?: number | undefined;
+      readonly fairnessKey?: Template | undefined;
+      readonly idempotencyKey?: Template | undefined;
       readonly join?: Join | undefined;
       /** Makes it a compensation, which has no edges. */
       readonly compensates?: Compensation | undefined;
@@ -201,6 +206,10 @@ function callbackOf(ref: string, spec: StepSpec & { readonly type: 'CALLBACK' })
     cancelTimeoutMs: spec.cancelTimeoutMs ?? 30_000,
     scheduleToStartTimeoutMs: spec.scheduleToStartTimeoutMs ?? null,
     heartbeatTimeoutMs: spec.heartbeatTimeoutMs ?? null,
+    priority: spec.priority ?? null,
+    cost: spec.cost ?? 1,
+    fairnessKey: spec.fairnessKey ?? null,
+    idempotencyKey: spec.idempotencyKey ?? null,
   };
 }
 
@@ -229,6 +238,8 @@ export function planOf(spec: PlanSpec): Plan {
     onFailure: spec.onFailure ?? 'drain',
     onExhausted: spec.onExhausted ?? 'fail',
     receives: spec.receives ?? false,
+    priority: DEFAULT_PRIORITY,
+    fairnessKey: null,
     checkInput: () => [],
   };
 }

@@ -37,6 +37,15 @@ function maybe(...values: readonly number[]): fc.Arbitrary<number | undefined> {
   );
 }
 
+/** Now and then the value, seldom one that fails. */
+function rarely(value: Template): fc.Arbitrary<Template | undefined> {
+  return fc.oneof(
+    { weight: 20, arbitrary: fc.constant(undefined) },
+    { weight: 5, arbitrary: fc.constant(value) },
+    { weight: 1, arbitrary: fc.constant(template(fail)) },
+  );
+}
+
 /** Where steps are drawn for: the top level, or a body within it. */
 interface Where {
   /** Refs begin with it, so that they are unique in a plan. */
@@ -72,6 +81,7 @@ function callbacks(index: number, { prefix, own }: Where = TOP): fc.Arbitrary<St
     cancelTimeoutMs: fc.constantFrom(0, 1000),
     join: joins,
     ...{ scheduleToStartTimeoutMs: maybe(40, 4000), heartbeatTimeoutMs: maybe(500) },
+    ...{ fairnessKey: rarely(template(() => 'customer')), idempotencyKey: rarely(template(() => 'order')) },
   });
 }
 

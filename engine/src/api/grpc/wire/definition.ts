@@ -45,6 +45,12 @@ function stepOf(step: StepDefinition): WireStep {
     heartbeatTimeout: step.heartbeat_timeout,
     join: step.join === undefined ? undefined : joinOf(step.join),
     body: step.body === undefined ? undefined : bodyOf(step.body),
+    priority: step.priority,
+    fairnessKey: step.fairness_key,
+    cost: step.cost,
+    idempotencyKey: step.idempotency_key,
+    concurrency: (step.concurrency ?? []).map((key) => ({ ...key })),
+    rateLimit: step.rate_limit,
   };
 }
 
@@ -69,5 +75,9 @@ export function definitionToWire(definition: Definition): WorkflowDefinition {
     timeout: definition.timeout,
     onFailure: definition.on_failure ?? '',
     onExhausted: definition.on_exhausted ?? '',
+    priority: definition.priority,
+    fairnessKey: definition.fairness_key,
+    concurrency: (definition.concurrency ?? []).map((key) => ({ ...key })),
+    rateLimit: definition.rate_limit,
   };
 }

@@ -162,7 +162,46 @@ export interface StepDefinition {
     | Join
     | undefined;
   /** Steps that SCATTER and LOOP run. */
-  body: BodyDefinition | undefined;
+  body:
+    | BodyDefinition
+    | undefined;
+  /** How urgent its attempts are among those that wait for a worker: 1 (first) to 5 (last). Default 3. */
+  priority?:
+    | number
+    | undefined;
+  /** CEL: attempts of one key take turns with those of other keys, however many each has. Absent: one key for all. */
+  fairnessKey?:
+    | string
+    | undefined;
+  /** Slots of a worker that an attempt takes, 1 to 1000; at most all that the worker has. Default 1. */
+  cost?:
+    | number
+    | undefined;
+  /** CEL: what the body gets as its idempotency key. Absent: the run's id and the step's path. */
+  idempotencyKey?:
+    | string
+    | undefined;
+  /** An attempt begins only when there is room under all of these keys. */
+  concurrency: ConcurrencyKey[];
+  rateLimit: RateLimit | undefined;
+}
+
+/** At most `limit` holders of a key at a time, over all runs of the tenant. */
+export interface ConcurrencyKey {
+  /** CEL: the key, a text, number or boolean. */
+  key: string;
+  /** 1 to 1,000,000. Where holders or those before it in line state another one, the smallest counts. */
+  limit: number;
+}
+
+/** At most `limit` beginnings in each `per`, evenly spread. */
+export interface RateLimit {
+  /** CEL: the key, a text, number or boolean. */
+  key: string;
+  /** A duration, such as "1m". */
+  per: string;
+  /** 1 to 1,000,000. */
+  limit: number;
 }
 
 /** Steps within a step. Their refs are unique in the whole definition; edges lead between them alone. */
@@ -205,6 +244,18 @@ export interface WorkflowDefinition {
   onFailure: string;
   /** What becomes of a run whose step has no attempts left: "fail" (default), or "park" to hold it for people. */
   onExhausted: string;
+  /** For steps that do not say their own. */
+  priority?:
+    | number
+    | undefined;
+  /** For steps that do not say their own. */
+  fairnessKey?:
+    | string
+    | undefined;
+  /** A run begins only when there is room under all of these keys, and holds them until it has ended. */
+  concurrency: ConcurrencyKey[];
+  /** A run begins only at its turn. */
+  rateLimit: RateLimit | undefined;
 }
 
 export interface Workflow {
@@ -238,6 +289,10 @@ export interface CreateWorkflowRequest {
   timeout?: string | undefined;
   onFailure: string;
   onExhausted: string;
+  priority?: number | undefined;
+  fairnessKey?: string | undefined;
+  concurrency: ConcurrencyKey[];
+  rateLimit: RateLimit | undefined;
 }
 
 export interface CreateWorkflowResponse {
@@ -585,6 +640,12 @@ function createBaseStepDefinition(): StepDefinition {
     heartbeatTimeout: undefined,
     join: undefined,
     body: undefined,
+    priority: undefined,
+    fairnessKey: undefined,
+    cost: undefined,
+    idempotencyKey: undefined,
+    concurrency: [],
+    rateLimit: undefined,
   };
 }
 
@@ -628,6 +689,24 @@ export const StepDefinition: MessageFns<StepDefinition> = {
     }
     if (message.body !== undefined) {
       BodyDefinition.encode(message.body, writer.uint32(402).fork()).join();
+    }
+    if (message.priority !== undefined) {
+      writer.uint32(560).uint32(message.priority);
+    }
+    if (message.fairnessKey !== undefined) {
+      writer.uint32(570).string(message.fairnessKey);
+    }
+    if (message.cost !== undefined) {
+      writer.uint32(576).uint32(message.cost);
+    }
+    if (message.idempotencyKey !== undefined) {
+      writer.uint32(586).string(message.idempotencyKey);
+    }
+    for (const v of message.concurrency) {
+      ConcurrencyKey.encode(v!, writer.uint32(594).fork()).join();
+    }
+    if (message.rateLimit !== undefined) {
+      RateLimit.encode(message.rateLimit, writer.uint32(602).fork()).join();
     }
     return writer;
   },
@@ -749,6 +828,54 @@ export const StepDefinition: MessageFns<StepDefinition> = {
             message.body = BodyDefinition.decode(reader, reader.uint32());
             continue;
           }
+          case 70: {
+            if (tag !== 560) {
+              break;
+            }
+
+            message.priority = reader.uint32();
+            continue;
+          }
+          case 71: {
+            if (tag !== 570) {
+              break;
+            }
+
+            message.fairnessKey = reader.string();
+            continue;
+          }
+          case 72: {
+            if (tag !== 576) {
+              break;
+            }
+
+            message.cost = reader.uint32();
+            continue;
+          }
+          case 73: {
+            if (tag !== 586) {
+              break;
+            }
+
+            message.idempotencyKey = reader.string();
+            continue;
+          }
+          case 74: {
+            if (tag !== 594) {
+              break;
+            }
+
+            message.concurrency.push(ConcurrencyKey.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 75: {
+            if (tag !== 602) {
+              break;
+            }
+
+            message.rateLimit = RateLimit.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -783,6 +910,160 @@ export const StepDefinition: MessageFns<StepDefinition> = {
     message.body = (object.body !== undefined && object.body !== null)
       ? BodyDefinition.fromPartial(object.body)
       : undefined;
+    message.priority = object.priority ?? undefined;
+    message.fairnessKey = object.fairnessKey ?? undefined;
+    message.cost = object.cost ?? undefined;
+    message.idempotencyKey = object.idempotencyKey ?? undefined;
+    message.concurrency = object.concurrency?.map((e) => ConcurrencyKey.fromPartial(e)) || [];
+    message.rateLimit = (object.rateLimit !== undefined && object.rateLimit !== null)
+      ? RateLimit.fromPartial(object.rateLimit)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseConcurrencyKey(): ConcurrencyKey {
+  return { key: "", limit: 0 };
+}
+
+export const ConcurrencyKey: MessageFns<ConcurrencyKey> = {
+  encode(message: ConcurrencyKey, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.limit !== 0) {
+      writer.uint32(16).uint32(message.limit);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ConcurrencyKey {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseConcurrencyKey();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.limit = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ConcurrencyKey>, I>>(base?: I): ConcurrencyKey {
+    return ConcurrencyKey.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ConcurrencyKey>, I>>(object: I): ConcurrencyKey {
+    const message = createBaseConcurrencyKey();
+    message.key = object.key ?? "";
+    message.limit = object.limit ?? 0;
+    return message;
+  },
+};
+
+function createBaseRateLimit(): RateLimit {
+  return { key: "", per: "", limit: 0 };
+}
+
+export const RateLimit: MessageFns<RateLimit> = {
+  encode(message: RateLimit, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.per !== "") {
+      writer.uint32(18).string(message.per);
+    }
+    if (message.limit !== 0) {
+      writer.uint32(24).uint32(message.limit);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RateLimit {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRateLimit();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.per = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.limit = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<RateLimit>, I>>(base?: I): RateLimit {
+    return RateLimit.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<RateLimit>, I>>(object: I): RateLimit {
+    const message = createBaseRateLimit();
+    message.key = object.key ?? "";
+    message.per = object.per ?? "";
+    message.limit = object.limit ?? 0;
     return message;
   },
 };
@@ -980,6 +1261,10 @@ function createBaseWorkflowDefinition(): WorkflowDefinition {
     timeout: undefined,
     onFailure: "",
     onExhausted: "",
+    priority: undefined,
+    fairnessKey: undefined,
+    concurrency: [],
+    rateLimit: undefined,
   };
 }
 
@@ -1011,6 +1296,18 @@ export const WorkflowDefinition: MessageFns<WorkflowDefinition> = {
     }
     if (message.onExhausted !== "") {
       writer.uint32(74).string(message.onExhausted);
+    }
+    if (message.priority !== undefined) {
+      writer.uint32(560).uint32(message.priority);
+    }
+    if (message.fairnessKey !== undefined) {
+      writer.uint32(570).string(message.fairnessKey);
+    }
+    for (const v of message.concurrency) {
+      ConcurrencyKey.encode(v!, writer.uint32(594).fork()).join();
+    }
+    if (message.rateLimit !== undefined) {
+      RateLimit.encode(message.rateLimit, writer.uint32(602).fork()).join();
     }
     return writer;
   },
@@ -1100,6 +1397,38 @@ export const WorkflowDefinition: MessageFns<WorkflowDefinition> = {
             message.onExhausted = reader.string();
             continue;
           }
+          case 70: {
+            if (tag !== 560) {
+              break;
+            }
+
+            message.priority = reader.uint32();
+            continue;
+          }
+          case 71: {
+            if (tag !== 570) {
+              break;
+            }
+
+            message.fairnessKey = reader.string();
+            continue;
+          }
+          case 74: {
+            if (tag !== 594) {
+              break;
+            }
+
+            message.concurrency.push(ConcurrencyKey.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 75: {
+            if (tag !== 602) {
+              break;
+            }
+
+            message.rateLimit = RateLimit.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1126,6 +1455,12 @@ export const WorkflowDefinition: MessageFns<WorkflowDefinition> = {
     message.timeout = object.timeout ?? undefined;
     message.onFailure = object.onFailure ?? "";
     message.onExhausted = object.onExhausted ?? "";
+    message.priority = object.priority ?? undefined;
+    message.fairnessKey = object.fairnessKey ?? undefined;
+    message.concurrency = object.concurrency?.map((e) => ConcurrencyKey.fromPartial(e)) || [];
+    message.rateLimit = (object.rateLimit !== undefined && object.rateLimit !== null)
+      ? RateLimit.fromPartial(object.rateLimit)
+      : undefined;
     return message;
   },
 };
@@ -1403,6 +1738,10 @@ function createBaseCreateWorkflowRequest(): CreateWorkflowRequest {
     timeout: undefined,
     onFailure: "",
     onExhausted: "",
+    priority: undefined,
+    fairnessKey: undefined,
+    concurrency: [],
+    rateLimit: undefined,
   };
 }
 
@@ -1434,6 +1773,18 @@ export const CreateWorkflowRequest: MessageFns<CreateWorkflowRequest> = {
     }
     if (message.onExhausted !== "") {
       writer.uint32(74).string(message.onExhausted);
+    }
+    if (message.priority !== undefined) {
+      writer.uint32(560).uint32(message.priority);
+    }
+    if (message.fairnessKey !== undefined) {
+      writer.uint32(570).string(message.fairnessKey);
+    }
+    for (const v of message.concurrency) {
+      ConcurrencyKey.encode(v!, writer.uint32(594).fork()).join();
+    }
+    if (message.rateLimit !== undefined) {
+      RateLimit.encode(message.rateLimit, writer.uint32(602).fork()).join();
     }
     return writer;
   },
@@ -1523,6 +1874,38 @@ export const CreateWorkflowRequest: MessageFns<CreateWorkflowRequest> = {
             message.onExhausted = reader.string();
             continue;
           }
+          case 70: {
+            if (tag !== 560) {
+              break;
+            }
+
+            message.priority = reader.uint32();
+            continue;
+          }
+          case 71: {
+            if (tag !== 570) {
+              break;
+            }
+
+            message.fairnessKey = reader.string();
+            continue;
+          }
+          case 74: {
+            if (tag !== 594) {
+              break;
+            }
+
+            message.concurrency.push(ConcurrencyKey.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 75: {
+            if (tag !== 602) {
+              break;
+            }
+
+            message.rateLimit = RateLimit.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1549,6 +1932,12 @@ export const CreateWorkflowRequest: MessageFns<CreateWorkflowRequest> = {
     message.timeout = object.timeout ?? undefined;
     message.onFailure = object.onFailure ?? "";
     message.onExhausted = object.onExhausted ?? "";
+    message.priority = object.priority ?? undefined;
+    message.fairnessKey = object.fairnessKey ?? undefined;
+    message.concurrency = object.concurrency?.map((e) => ConcurrencyKey.fromPartial(e)) || [];
+    message.rateLimit = (object.rateLimit !== undefined && object.rateLimit !== null)
+      ? RateLimit.fromPartial(object.rateLimit)
+      : undefined;
     return message;
   },
 };

@@ -6,13 +6,14 @@ import { STEP_TYPES, type StepOption, type StepType } from '../step-types/index.
 import { didYouMean } from '../suggest.js';
 import { readJoin } from './check-join.js';
 import { checkDuration, checkRetry } from './check-retry.js';
-import { checkTemplate, type ExpressionChecks } from './expressions.js';
+import { checkExpression, checkTemplate, type ExpressionChecks } from './expressions.js';
 import { checkFields } from './fields.js';
 import { childPath } from './problems.js';
 import {
   field,
   isJsonObject,
   jsonKind,
+  optionalNumber,
   optionalText,
   refuseUnknown,
   requireField,
@@ -24,6 +25,7 @@ import {
 const OPTIONS: readonly StepOption[] = [
   ...(['input', 'retry', 'timeout', 'cancel_timeout', 'queue'] as const),
   ...(['schedule_to_start_timeout', 'heartbeat_timeout'] as const),
+  ...(['priority', 'fairness_key', 'cost', 'idempotency_key'] as const),
 ];
 const STEP_FIELDS = ['ref', 'type', 'title', 'args', 'join', 'body', ...OPTIONS];
 
@@ -35,14 +37,7 @@ const LATER_TYPES: ReadonlySet<string> = new Set(
 );
 
 /** Step options of the language that this version does not have. */
-const LATER_OPTIONS: ReadonlySet<string> = new Set([
-  'priority',
-  'fairness_key',
-  'concurrency',
-  'rate_limit',
-  'cost',
-  'idempotency_key',
-]);
+const LATER_OPTIONS: ReadonlySet<string> = new Set(['concurrency', 'rate_limit']);
 
 /** A step as far as it could be read. */
 export interface ReadStep {
@@ -146,6 +141,21 @@ function checkQueue(reader: ObjectReader): void {
   reader.problems.add(childPath(reader.path, 'queue'), queue, problem, 'Rename it, such as "mail".');
 }
 
+/** Checks whose turn it is, and what it takes. */
+function checkTurns(checks: ExpressionChecks, reader: ObjectReader, { options }: StepType): void {
+  if (options.has('priority')) checkPriority(reader);
+  if (options.has('cost')) optionalNumber(reader, 'cost', { min: 1, max: DEFINITION_LIMITS.cost, isWhole: true });
+  for (const key of ['fairness_key', 'idempotency_key'] as const) {
+    const text = options.has(key) ? optionalText(reader, key) : undefined;
+    if (text !== undefined) checkExpression(checks, childPath(reader.path, key), text, 'step');
+  }
+}
+
+/** Checks `priority`. */
+export function checkPriority(reader: ObjectReader): void {
+  optionalNumber(reader, 'priority', { min: 1, max: DEFINITION_LIMITS.priorities, isWhole: true });
+}
+
 function checkOptions(checks: ExpressionChecks, { reader }: ReadStep, type: StepType): void {
   const input = field(reader.object, 'input');
   if (input !== undefined && type.options.has('input')) {
@@ -162,6 +172,7 @@ function checkOptions(checks: ExpressionChecks, { reader }: ReadStep, type: Step
     const { heartbeatMinMs, intervalMs } = DEFINITION_LIMITS;
     checkDuration(reader, 'heartbeat_timeout', heartbeatMinMs, intervalMs);
   }
+  checkTurns(checks, reader, type);
 }
 
 /** Checks what computes in a step, once the graph is known. */

@@ -40,6 +40,30 @@ export function compileTemplate(cel: CelCompiler, value: Json, path: string): Te
   return toTemplate(createBuilder(cel).template(value, path, 'step'), sourceOf(value));
 }
 
+/** Longest key that an expression may come to, characters. */
+const MAX_KEY_CHARACTERS = 256;
+
+/**
+ * A key: evaluates to a text of 1 to 256 characters, everything else is expression_failed; numbers and booleans are
+ * written out. Null for no text. Throws as compileTemplate.
+ */
+export function compileKey(cel: CelCompiler, text: string | undefined, path: string): Template | null {
+  if (text === undefined || text === '') return null;
+  const template = toTemplate(createBuilder(cel).expression(text, path, 'step'), null);
+  return {
+    ...template,
+    evaluate(scope) {
+      const value = template.evaluate(scope);
+      const isPlain = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+      const key = isPlain ? String(value) : '';
+      if (key.length > 0 && key.length <= MAX_KEY_CHARACTERS) return key;
+      const found = typeof value === 'string' ? `a text of ${value.length} characters` : kindOfValue(value);
+      const wanted = `a text of 1 to ${MAX_KEY_CHARACTERS} characters, a number or a boolean`;
+      return valueFailed(`${path} is ${found}, not ${wanted}`, 'Compute such a one, as string(input.customer_id).');
+    },
+  };
+}
+
 /** A condition: evaluates to true or false, everything else is expression_failed. Throws as compileTemplate. */
 export function compileCondition(cel: CelCompiler, text: string, path: string): Template {
   const template = toTemplate(createBuilder(cel).expression(text, path, 'step', 'bool'), null);

@@ -1,5 +1,5 @@
 /** STEP_TYPE_CALLBACK: an app's process runs the handler that it registered. */
-import { compileTemplate } from '../computing/template.js';
+import { compileKey, compileTemplate } from '../computing/template.js';
 import type { LiteralField } from '../computing/field-spec.js';
 import { TASK_NAME } from '../names.js';
 import { durationOr, durationOrNull, retryPlan, STEP_DEFAULTS } from '../retry.js';
@@ -22,6 +22,7 @@ export const CALLBACK: StepType = {
   options: new Set([
     ...(['input', 'retry', 'timeout', 'cancel_timeout', 'queue'] as const),
     ...(['schedule_to_start_timeout', 'heartbeat_timeout'] as const),
+    ...(['priority', 'fairness_key', 'cost', 'idempotency_key'] as const),
   ]),
   makesAttempts: true,
   canCompensate: true,
@@ -39,6 +40,10 @@ export const CALLBACK: StepType = {
       cancelTimeoutMs: durationOr(step.cancel_timeout, STEP_DEFAULTS.cancelTimeoutMs),
       scheduleToStartTimeoutMs: durationOrNull(step.schedule_to_start_timeout),
       heartbeatTimeoutMs: durationOrNull(step.heartbeat_timeout),
+      priority: step.priority ?? null,
+      cost: step.cost ?? 1,
+      fairnessKey: compileKey(cel, step.fairness_key, 'fairness_key'),
+      idempotencyKey: compileKey(cel, step.idempotency_key, 'idempotency_key'),
     };
   },
 };

@@ -12,7 +12,17 @@ import type { StepDefinition } from '../definition.js';
 
 /** Fields of a step, beside ref, type, title and args, that only some types take. */
 export type StepOption =
-  'input' | 'retry' | 'timeout' | 'cancel_timeout' | 'queue' | 'schedule_to_start_timeout' | 'heartbeat_timeout';
+  | 'input'
+  | 'retry'
+  | 'timeout'
+  | 'cancel_timeout'
+  | 'queue'
+  | 'schedule_to_start_timeout'
+  | 'heartbeat_timeout'
+  | 'priority'
+  | 'fairness_key'
+  | 'cost'
+  | 'idempotency_key';
 
 type WithoutBase<T> = T extends PlanStep
   ? Omit<T, 'ref' | 'title' | 'incoming' | 'outgoing' | 'join' | 'compensates'>

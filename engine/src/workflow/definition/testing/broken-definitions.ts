@@ -32,8 +32,8 @@ export const BROKEN_DEFINITIONS: readonly BrokenDefinition[] = [
   ],
   [
     'options of later versions',
-    workflow([callback('a', { priority: 'high' })], { queries: {} }),
-    ['queries: is not supported by this version', 'steps[0].priority: is not supported by this version'],
+    workflow([callback('a', { rate_limit: {} })], { queries: {} }),
+    ['queries: is not supported by this version', 'steps[0].rate_limit: is not supported by this version'],
   ],
   [
     'a retry that makes no sense',

@@ -196,6 +196,8 @@ export interface Task {
   heartbeatTimeoutMs: number;
   /** W3C trace context of the run's trigger, so that the attempt's spans link to it; empty: none was given. */
   traceparent: string;
+  /** Slots of the worker that it takes, at most all of them; 0 counts as 1. */
+  slots: number;
 }
 
 export interface ResultAck {
@@ -1523,6 +1525,7 @@ function createBaseTask(): Task {
     lastProgress: undefined,
     heartbeatTimeoutMs: 0,
     traceparent: "",
+    slots: 0,
   };
 }
 
@@ -1566,6 +1569,9 @@ export const Task: MessageFns<Task> = {
     }
     if (message.traceparent !== "") {
       writer.uint32(106).string(message.traceparent);
+    }
+    if (message.slots !== 0) {
+      writer.uint32(560).uint32(message.slots);
     }
     return writer;
   },
@@ -1687,6 +1693,14 @@ export const Task: MessageFns<Task> = {
             message.traceparent = reader.string();
             continue;
           }
+          case 70: {
+            if (tag !== 560) {
+              break;
+            }
+
+            message.slots = reader.uint32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1721,6 +1735,7 @@ export const Task: MessageFns<Task> = {
       : undefined;
     message.heartbeatTimeoutMs = object.heartbeatTimeoutMs ?? 0;
     message.traceparent = object.traceparent ?? "";
+    message.slots = object.slots ?? 0;
     return message;
   },
 };

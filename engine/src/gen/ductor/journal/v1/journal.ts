@@ -70,6 +70,10 @@ export interface StepScheduled {
     | undefined;
   /** When a worker must have begun, microseconds since 1970; 0: no limit. */
   startByUs: bigint;
+  /** With the first attempt: whose turn its attempts are; empty: nobody's in particular. */
+  fairnessKey: string;
+  /** With the first attempt: what bodies deduplicate by; empty: the run's id and the step's path. */
+  idempotencyKey: string;
 }
 
 /** Noted when an attempt has run for a second, or at once when its timeout is shorter than two. */
@@ -375,9 +379,9 @@ export interface SnapshotStep {
   /** When its first attempt was scheduled. */
   firstAtUs: bigint;
   progress: StoredValue | undefined;
-  child:
-    | SnapshotChild
-    | undefined;
+  child: SnapshotChild | undefined;
+  fairnessKey: string;
+  idempotencyKey: string;
   /** Of a step that runs a body. */
   body: SnapshotBody | undefined;
 }
@@ -1047,7 +1051,7 @@ export const RunStarted_AttributesEntry: MessageFns<RunStarted_AttributesEntry> 
 };
 
 function createBaseStepScheduled(): StepScheduled {
-  return { path: "", attempt: 0, input: undefined, startByUs: 0n };
+  return { path: "", attempt: 0, input: undefined, startByUs: 0n, fairnessKey: "", idempotencyKey: "" };
 }
 
 export const StepScheduled: MessageFns<StepScheduled> = {
@@ -1066,6 +1070,12 @@ export const StepScheduled: MessageFns<StepScheduled> = {
         throw new globalThis.Error("value provided for field message.startByUs of type uint64 too large");
       }
       writer.uint32(32).uint64(message.startByUs);
+    }
+    if (message.fairnessKey !== "") {
+      writer.uint32(562).string(message.fairnessKey);
+    }
+    if (message.idempotencyKey !== "") {
+      writer.uint32(570).string(message.idempotencyKey);
     }
     return writer;
   },
@@ -1115,6 +1125,22 @@ export const StepScheduled: MessageFns<StepScheduled> = {
             message.startByUs = reader.uint64() as bigint;
             continue;
           }
+          case 70: {
+            if (tag !== 562) {
+              break;
+            }
+
+            message.fairnessKey = reader.string();
+            continue;
+          }
+          case 71: {
+            if (tag !== 570) {
+              break;
+            }
+
+            message.idempotencyKey = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1138,6 +1164,8 @@ export const StepScheduled: MessageFns<StepScheduled> = {
       ? ValueSource.fromPartial(object.input)
       : undefined;
     message.startByUs = (object.startByUs !== undefined && object.startByUs !== null) ? BigInt(object.startByUs) : 0n;
+    message.fairnessKey = object.fairnessKey ?? "";
+    message.idempotencyKey = object.idempotencyKey ?? "";
     return message;
   },
 };
@@ -4435,6 +4463,8 @@ function createBaseSnapshotStep(): SnapshotStep {
     firstAtUs: 0n,
     progress: undefined,
     child: undefined,
+    fairnessKey: "",
+    idempotencyKey: "",
     body: undefined,
   };
 }
@@ -4488,6 +4518,12 @@ export const SnapshotStep: MessageFns<SnapshotStep> = {
     }
     if (message.child !== undefined) {
       SnapshotChild.encode(message.child, writer.uint32(482).fork()).join();
+    }
+    if (message.fairnessKey !== "") {
+      writer.uint32(562).string(message.fairnessKey);
+    }
+    if (message.idempotencyKey !== "") {
+      writer.uint32(570).string(message.idempotencyKey);
     }
     if (message.body !== undefined) {
       SnapshotBody.encode(message.body, writer.uint32(402).fork()).join();
@@ -4612,6 +4648,22 @@ export const SnapshotStep: MessageFns<SnapshotStep> = {
             message.child = SnapshotChild.decode(reader, reader.uint32());
             continue;
           }
+          case 70: {
+            if (tag !== 562) {
+              break;
+            }
+
+            message.fairnessKey = reader.string();
+            continue;
+          }
+          case 71: {
+            if (tag !== 570) {
+              break;
+            }
+
+            message.idempotencyKey = reader.string();
+            continue;
+          }
           case 50: {
             if (tag !== 402) {
               break;
@@ -4660,6 +4712,8 @@ export const SnapshotStep: MessageFns<SnapshotStep> = {
     message.child = (object.child !== undefined && object.child !== null)
       ? SnapshotChild.fromPartial(object.child)
       : undefined;
+    message.fairnessKey = object.fairnessKey ?? "";
+    message.idempotencyKey = object.idempotencyKey ?? "";
     message.body = (object.body !== undefined && object.body !== null)
       ? SnapshotBody.fromPartial(object.body)
       : undefined;
