@@ -5,7 +5,7 @@ export type { CallbackAppOptions } from './callback/callback-app.js';
 export { type CallbackHandler, type ExpressCallbackOptions, expressCallback } from './callback/express-callback.js';
 export { type EndpointOptions, type RegisteredEndpoint, registerEndpoint } from './callback/register-endpoint.js';
 export { type CallbackServer, type ServeCallbacksOptions, serveCallbacks } from './callback/serve-callbacks.js';
-export type { RunControls } from './client/run-controls.js';
+export type { DecisionOptions, RunControls, SendOptions } from './client/run-controls.js';
 export type {
   FailureView,
   RunExplanationView,
@@ -31,7 +31,8 @@ export type {
   LoopBody,
   LoopOptions,
 } from './workflow/bodies.js';
-export type { DefinitionOptions, WorkflowBuilder } from './workflow/builder.js';
+export type { DefinitionOptions } from './workflow/builder.js';
+export type { WorkflowBuilder } from './workflow/workflow-builder.js';
 export type {
   AnyStep,
   CompleteOptions,
@@ -53,5 +54,6 @@ export { DefinitionError } from './workflow/definition-error.js';
 export type { DefinitionJson } from './workflow/definition-json.js';
 export type { Jsonify, Restored } from './workflow/jsonify.js';
 export { type Ref, type Reference, type WholeRef, cel } from './workflow/reference.js';
+export type { ApprovalOptions, ApprovalOutput, SignalOptions } from './workflow/signal-steps.js';
 export type { StepBody, StepContext, StepLogger } from './workflow/step-context.js';
 export type { Arrives, Resolved, Template } from './workflow/template.js';

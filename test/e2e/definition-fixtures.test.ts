@@ -2,15 +2,34 @@
 import { join } from 'node:path';
 import { createWorker, DuctorClient, type RunView } from '@ductor/sdk';
 import { expect, it } from 'vitest';
+import type { DefinitionFixture } from '../fixtures/definitions/fixture.js';
 import { definitionFixtures } from '../support/definition-fixtures.js';
 import { startEngine } from '../support/engine.js';
 import { cleanUpProcesses } from '../support/processes.js';
 import { scratchFolder } from '../support/scratch.js';
-import { until } from '../support/wait.js';
+import { retrying, until } from '../support/wait.js';
 
 cleanUpProcesses();
 
 const RESTING = new Set(['COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT', 'TERMINATED', 'PARKED']);
+
+/** Says to the run what its fixture says. A decision waits until it is asked for. */
+async function say(
+  client: DuctorClient,
+  runId: string,
+  { says = [] }: DefinitionFixture,
+  early: boolean,
+): Promise<void> {
+  const run = client.run(runId);
+  for (const [index, { name, payload, decides, early: isEarly = false }] of says.entries()) {
+    if (isEarly !== early) continue;
+    const id = `${name}-${index}`;
+    await retrying(async () => {
+      if (decides === undefined) await run.signal(name, payload, { id });
+      else await run.decide(name, decides.option, { id, ...decides });
+    });
+  }
+}
 
 it('every run ends as its fixture says, over a kill in its middle', async () => {
   const fixtures = await definitionFixtures();
@@ -29,11 +48,13 @@ it('every run ends as its fixture says, over a kill in its middle', async () => 
       run: await client.trigger(fixture.workflow.slug, fixture.input),
     })),
   );
+  for (const { fixture, run } of started) await say(client, run.id, fixture, true);
   // Each waits at least 2 s before it ends: all of them are open now.
   await engine.kill();
   const killedAt = Date.now();
   await engine.start();
   for (const { fixture, run } of started) {
+    await say(client, run.id, fixture, false);
     const ended: RunView = await until(`${fixture.name} to end`, async () => {
       const view = await client.get(run.id).catch(() => undefined);
       return view !== undefined && RESTING.has(view.state) ? view : undefined;

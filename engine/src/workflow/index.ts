@@ -13,6 +13,8 @@ export {
 } from './journal/index.js';
 export {
   CODEC_PREFIX,
+  admitSignal,
+  decisionPayload,
   explainRun,
   explainStep,
   isClosed,
@@ -30,6 +32,7 @@ export {
   type RunReason as WaitReason,
   type RunState,
   type RunStatus,
+  type Signal,
   type StepState,
   type StepStatus,
   type Value,

@@ -33,7 +33,9 @@ import { TriggerBatcher } from './trigger-batcher.js';
 import { TriggerStream } from './trigger-stream.js';
 
 /** Calls that may be repeated after UNAVAILABLE without harm; triggers are not among them unless they carry a key. */
-const RETRIED_METHODS = ['GetRun', 'ListRuns', 'GetRunHistory', 'ExplainRun', 'CancelRun', 'TerminateRun'];
+const RETRIED_METHODS = ['GetRun', 'ListRuns', 'GetRunHistory', 'ExplainRun', 'CancelRun', 'TerminateRun'].concat([
+  'SignalRun',
+]);
 /** How long a call may take, ms. */
 const CALL_LIMIT_MS = 30_000;
 const CLIENT_OPTIONS: ClientOptions = {
@@ -185,6 +187,7 @@ export class DuctorClient {
       result: (options = {}) => this.#result(runId, options),
       watch: () => this.#watch(runId),
       ...runControls(this.#runs, runId, () => ({
+        values: this.#connection.values,
         metadata: this.#connection.metadata,
         options: { deadline: this.#deadline() },
       })),

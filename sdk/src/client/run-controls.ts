@@ -1,6 +1,8 @@
 /** What can be asked of a run once it is started: to end, to wait, to go on, to say why it waits. */
+import { randomUUID } from 'node:crypto';
 import type { CallOptions, ClientUnaryCall, Metadata, ServiceError } from '@grpc/grpc-js';
-import type { ExplainRunResponse, Run, RunServiceClient } from '../gen/ductor/v1/run.js';
+import { type ExplainRunResponse, type Run, type RunServiceClient, SignalRunRequest } from '../gen/ductor/v1/run.js';
+import type { Connection } from '../connection/connection.js';
 import { checkRunCall } from './request-checks.js';
 import { type RunExplanationView, type RunView, explanationView, runView } from './run-view.js';
 import { present, unary } from './unary.js';
@@ -17,12 +19,34 @@ export interface RunControls {
   resume(): Promise<RunView>;
   /** Lets a parked run go on with a new attempt of the step that parked it. Throws run_not_parked, unimplemented. */
   retry(): Promise<RunView>;
+  /**
+   * Says something to it. Resolves once the run is sure to hear it, exactly once. Throws signal_unknown, run_closed,
+   * mailbox_full, invalid_argument for a payload that the step's schema refuses.
+   */
+  signal(name: string, payload?: unknown, options?: SendOptions): Promise<RunView>;
+  /** Decides an approval. Throws approval_not_open, not_assignee, invalid_argument, run_closed. */
+  decide(approval: string, option: string, decision?: DecisionOptions): Promise<RunView>;
   /** The one reason it waits for. */
   explain(): Promise<RunExplanationView>;
 }
 
-/** Credentials and deadline of the next call. */
+/** How a signal is sent. */
+export interface SendOptions {
+  /** The same id is heard once, within 24 hours: sending it again is safe. Default: one that is drawn. */
+  readonly id?: string;
+}
+
+/** What goes with a decision. */
+export interface DecisionOptions extends SendOptions {
+  /** Who decided, one of the assignees. Default: the caller's key. */
+  readonly by?: string;
+  readonly comment?: string;
+  readonly form?: unknown;
+}
+
+/** Credentials and deadline of the next call, and how values travel. */
 export interface CallSetup {
+  readonly values: Connection['values'];
   readonly metadata: Metadata;
   readonly options: CallOptions;
 }
@@ -45,6 +69,20 @@ export function runControls(runs: RunServiceClient, runId: string, setup: () => 
       ask(({ metadata, options }, done) => runs.pauseRun({ runId, reason }, metadata, options, done), reason),
     resume: () => ask(({ metadata, options }, done) => runs.resumeRun({ runId }, metadata, options, done)),
     retry: () => ask(({ metadata, options }, done) => runs.retryRun({ runId }, metadata, options, done)),
+    async signal(name, payload, { id } = {}) {
+      const request = SignalRunRequest.fromPartial({
+        ...{ runId, name, signalId: id ?? randomUUID() },
+        payloadBytes: setup().values.toPayload(payload, `payload of signal ${name}`),
+      });
+      return ask(({ metadata, options }, done) => runs.signalRun(request, metadata, options, done));
+    },
+    async decide(name, option, { id, by = '', comment = '', form } = {}) {
+      const what = `form of decision ${name}`;
+      const formBytes = form === undefined ? undefined : setup().values.toPayload(form, what);
+      const decision = { option, by, comment, formBytes };
+      const request = SignalRunRequest.fromPartial({ runId, name, signalId: id ?? randomUUID(), decision });
+      return ask(({ metadata, options }, done) => runs.signalRun(request, metadata, options, done));
+    },
     async explain() {
       checkRunCall(runId);
       const { metadata, options } = setup();

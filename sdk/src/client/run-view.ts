@@ -74,8 +74,8 @@ export interface RunExplanationView {
   readonly id: string;
   readonly state: RunStateName;
   /**
-   * CLOSED, PARKED, PAUSED, STOPPING, NO_HANDLER (no worker serves it), NO_FREE_WORKER, RUNNING, RETRY_WAIT, TIMER or
-   * CHILD.
+   * CLOSED, PARKED, PAUSED, STOPPING, NO_HANDLER (no worker serves it), NO_FREE_WORKER, RUNNING, RETRY_WAIT, TIMER,
+   * SIGNAL, APPROVAL or CHILD.
    */
   readonly reason: string;
   /** In words. */

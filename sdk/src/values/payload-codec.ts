@@ -82,10 +82,11 @@ export function valueCoder(codec: PayloadCodec | undefined): ValueCoder {
     });
   }
   const encoding = `${PREFIX}${codec.name}`;
+  const decode = (payload: WirePayload): unknown =>
+    payload.encoding === encoding ? decoded(codec, payload.data) : decodeValue(payload.data, payload.encoding, decode);
   return {
     toPayload: (value, what) =>
       checkSize({ data: bufferOf(codec.encode(framed(encodeValue(value, what)))), encoding }, what),
-    fromPayload: (payload) =>
-      payload?.encoding === encoding ? decoded(codec, payload.data) : PLAIN_CODER.fromPayload(payload),
+    fromPayload: (payload) => (payload === undefined ? undefined : decode(payload)),
   };
 }

@@ -224,8 +224,14 @@ function revived(type: unknown, value: unknown): unknown {
   }
 }
 
+/** A part that was encoded by itself. */
+function encodedPart(value: unknown): EncodedValue {
+  const { data, encoding } = isRecord(value) ? value : {};
+  return { data: Buffer.from(String(data), 'base64'), encoding: String(encoding) };
+}
+
 /** Puts what a part was in its place. */
-function revive(root: { json: unknown }, mark: unknown): void {
+function revive(root: { json: unknown }, mark: unknown, decode: (part: EncodedValue) => unknown): void {
   const [path, type]: unknown[] = Array.isArray(mark) ? mark : [];
   if (!Array.isArray(path)) throw unreadable('has a malformed list of types');
   let parent: unknown = root;
@@ -238,11 +244,18 @@ function revive(root: { json: unknown }, mark: unknown): void {
   if (typeof parent !== 'object' || parent === null || !Object.hasOwn(parent, key)) {
     throw unreadable('names a part that it does not have');
   }
-  put(parent, key, revived(type, Reflect.get(parent, key)));
+  const value: unknown = Reflect.get(parent, key);
+  put(parent, key, type === 'encoded' ? decode(encodedPart(value)) : revived(type, value));
 }
 
-/** The value of bytes in one of the two encodings. Throws DuctorError value_not_json for anything else. */
-export function decodeValue(data: Uint8Array, encoding: string): unknown {
+const decodePlain = ({ data, encoding }: EncodedValue): unknown => decodeValue(data, encoding);
+
+/**
+ * The value of bytes in one of the two encodings. Throws DuctorError value_not_json for anything else.
+ *
+ * @param decode reads parts that were encoded by themselves. Default: this function
+ */
+export function decodeValue(data: Uint8Array, encoding: string, decode = decodePlain): unknown {
   const isTyped = encoding === TYPED_ENCODING;
   if (!isTyped && encoding !== '' && encoding !== 'json') {
     throw new DuctorError(
@@ -256,6 +269,6 @@ export function decodeValue(data: Uint8Array, encoding: string): unknown {
   if (!isRecord(parsed) || !Array.isArray(parsed['types'])) throw unreadable('has no list of types');
   const root = { json: parsed['json'] };
   // Inner parts first: a Map is made of entries that are what they were.
-  for (const mark of parsed['types'].toReversed()) revive(root, mark);
+  for (const mark of parsed['types'].toReversed()) revive(root, mark, decode);
   return root.json;
 }

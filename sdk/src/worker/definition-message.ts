@@ -15,6 +15,8 @@ export const STEP_TYPES: Readonly<Record<StepJson['type'], StepType>> = {
   STEP_TYPE_SCATTER: StepType.STEP_TYPE_SCATTER,
   STEP_TYPE_GATHER: StepType.STEP_TYPE_GATHER,
   STEP_TYPE_LOOP: StepType.STEP_TYPE_LOOP,
+  STEP_TYPE_SIGNAL: StepType.STEP_TYPE_SIGNAL,
+  STEP_TYPE_APPROVAL: StepType.STEP_TYPE_APPROVAL,
 };
 /** Numbers of the types of edges. */
 export const EDGE_TYPES: Readonly<Record<EdgeJson['type'], EdgeType>> = {

@@ -2,6 +2,7 @@
  * The builder that `build(w)` gets. It collects steps and edges; nothing here runs user logic. Edges follow from what a
  * step reads: reading `a.output` puts a SUCCESS edge from a before it, unless the step names another edge from a.
  */
+import type * as z from 'zod';
 import { type ChildOptions, type ChildWorkflow, childJson } from './child.js';
 import type { BodyOutput, FailedItems, ForEachHandle, ForEachOptions, ItemCounts } from './bodies.js';
 import type { ItemOutput, Level, LoopBody, LoopOptions, LoopVars } from './bodies.js';
@@ -12,6 +13,13 @@ import { DefinitionError } from './definition-error.js';
 import type { BodyJson, DefinitionJson, EdgeJson, JoinJson, StepJson } from './definition-json.js';
 import type { Jsonify, StepOutput } from './jsonify.js';
 import { type Ref, type Reference, type StepRead, type WholeRef, makeReference, referenceCore } from './reference.js';
+import {
+  type ApprovalOptions,
+  type ApprovalOutput,
+  approvalArgs,
+  signalArgs,
+  type SignalOptions,
+} from './signal-steps.js';
 import type { StepBody } from './step-context.js';
 import type {
   StepFailureValue,
@@ -28,59 +36,7 @@ import type {
 import { waitArgument } from './step-options.js';
 import { type Resolved, compileTemplate } from './template.js';
 import { type RunTurnOptions, runTurnsOf, turnsOf } from './turn-options.js';
-
-/** Declares the steps of a workflow. */
-export interface WorkflowBuilder<In> {
-  /** The run's input. */
-  readonly input: WholeRef<In>;
-  /** A step whose body is code of this app. */
-  step<X = WholeRef<In>, Out = unknown>(
-    name: string,
-    options: StepOptions<X, Out>,
-  ): StepHandle<StepOutput<Awaited<Out>>>;
-  /** A step that undoes another once the run does not complete; in full what `compensate` of a step says in short. */
-  compensation<X = never, Out = unknown>(
-    name: string,
-    of: StepHandle<Out>,
-    options: CompensationOptions<[X] extends [never] ? WholeRef<Out> : X>,
-  ): AnyStep;
-  /** Starts a run of another workflow and puts out what that answers; with `detach` the `run_id` of the child. */
-  child<X, Out, const Detach extends boolean = false>(
-    name: string,
-    workflow: ChildWorkflow<X, Out> | string,
-    options?: Placement & ChildOptions<X> & { readonly detach?: Detach },
-  ): StepHandle<Detach extends true ? { run_id: string } : Out>;
-  /** Computes a value in the engine: an object of references, plain values and `cel` expressions. */
-  project<X>(name: string, value: X, placement?: Placement): StepHandle<Resolved<X>>;
-  /** Waits durably: no slot and no memory is held meanwhile. */
-  wait(name: string, options: WaitOptions): StepHandle<unknown>;
-  /** Chooses one way on by the first condition that holds. */
-  switch<Case extends string, Default extends string = never>(
-    name: string,
-    options: SwitchOptions<Case, Default>,
-  ): SwitchHandle<Case | Default>;
-  /** Ends the run as FAILED; what runs besides is stopped. */
-  fail(name: string, options: FailOptions): AnyStep;
-  /** Ends the run as COMPLETED; what runs besides is stopped. */
-  complete<X>(name: string, options?: CompleteOptions<X>): AnyStep;
-  /**
-   * Runs the steps that `body` declares for each item of a list, so many at a time. What `body` returns, a step or
-   * references, is what an item comes to; `output` has them in the order of the items.
-   */
-  forEach<E, X, F extends FailedItems = 'skip'>(
-    name: string,
-    items: Ref<E[]> | Reference<readonly E[]>,
-    body: (item: Ref<E>, index: Ref<number>) => X,
-    options?: ForEachOptions<F>,
-  ): ForEachHandle<ItemOutput<BodyOutput<X>, F>>;
-  /**
-   * Runs the steps that `body` declares until its condition holds. `vars` is what the first iteration gets; what an
-   * iteration puts out, the next one gets, and in the end the loop puts it out.
-   */
-  loop<V>(name: string, options: LoopOptions & { readonly vars: V }, body: LoopBody<V>): StepHandle<LoopVars<V>>;
-  /** The output of the first of these steps that has one: for what begins when any of them has ended. */
-  firstOf<Out>(first: StepHandle<Out>, ...others: readonly StepHandle<Out>[]): Ref<Jsonify<Out>>;
-}
+import type { WorkflowBuilder } from './workflow-builder.js';
 
 /** What a definition says of its runs as a whole. */
 export interface DefinitionOptions<In = unknown> extends RunTurnOptions<In> {
@@ -174,6 +130,22 @@ export class DefinitionCollector<In> implements WorkflowBuilder<In> {
       type: 'STEP_TYPE_WAIT',
       args: waitArgument(name, options, core?.cel),
     });
+  }
+
+  signal<S extends z.ZodType = z.ZodUnknown>(
+    name: string,
+    options: SignalOptions<S> & Placement = {},
+  ): StepHandle<Jsonify<z.output<S>>> {
+    const { args, reads } = signalArgs(name, options);
+    return this.#add(name, options, reads, { type: 'STEP_TYPE_SIGNAL', args });
+  }
+
+  approval<Option extends string = 'approve' | 'reject', S extends z.ZodType = z.ZodUnknown>(
+    name: string,
+    options: ApprovalOptions<Option, S> & Placement = {},
+  ): StepHandle<ApprovalOutput<Option, Jsonify<z.output<S>>>> {
+    const { args, reads } = approvalArgs(name, options);
+    return this.#add(name, options, reads, { type: 'STEP_TYPE_APPROVAL', args });
   }
 
   switch<Case extends string, Default extends string = never>(

@@ -1,7 +1,7 @@
 /** Compensations as the builder writes them, and their types. */
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
-import type { WorkflowBuilder } from './builder.js';
+import type { WorkflowBuilder } from './workflow-builder.js';
 import { defineWorkflow } from './define-workflow.js';
 
 const trip = z.object({ to: z.string() });

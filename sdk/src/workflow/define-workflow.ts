@@ -1,6 +1,7 @@
 /** Declares a workflow in code. */
 import { z } from 'zod';
-import { type DefinitionOptions, type Handlers, type WorkflowBuilder, DefinitionCollector } from './builder.js';
+import { type DefinitionOptions, type Handlers, DefinitionCollector } from './builder.js';
+import type { WorkflowBuilder } from './workflow-builder.js';
 import { DefinitionError } from './definition-error.js';
 import type { DefinitionJson } from './definition-json.js';
 import type { Restored } from './jsonify.js';

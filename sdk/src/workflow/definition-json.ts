@@ -40,6 +40,8 @@ export interface StepJson {
     | 'STEP_TYPE_DATAFLOW'
     | 'STEP_TYPE_WAIT'
     | 'STEP_TYPE_SWITCH'
+    | 'STEP_TYPE_SIGNAL'
+    | 'STEP_TYPE_APPROVAL'
     | 'STEP_TYPE_FAIL'
     | 'STEP_TYPE_COMPLETE'
     | 'STEP_TYPE_SUB_WORKFLOW'

@@ -1,7 +1,7 @@
 /** Joins, switches, ends and timeouts as the builder writes them, and their types. */
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
-import type { WorkflowBuilder } from './builder.js';
+import type { WorkflowBuilder } from './workflow-builder.js';
 import { DefinitionError } from './definition-error.js';
 import { defineWorkflow } from './define-workflow.js';
 import type { Ref } from './reference.js';

@@ -1,10 +1,11 @@
 /**
- * Clients: start runs, some under idempotency keys and repeated, and cancel some. A start without a key that was not
+ * Clients: start runs, some under idempotency keys and repeated, send signals, and cancel some. A start without a key that was not
  * answered is given up; one with a key is repeated until it is answered.
  */
 import { DuctorError } from '../../../engine/src/kernel/index.js';
 import type { StartRequest } from '../../../engine/src/workflow/coordinator/coordinator.js';
 import type { RunKey } from '../../../engine/src/workflow/coordinator/ports.js';
+import type { Signal } from '../../../engine/src/workflow/machine/index.js';
 import type { AnswerCheck } from '../checks/answer-check.js';
 import { runName } from '../checks/names.js';
 import type { Truth } from '../checks/truth.js';
@@ -76,6 +77,30 @@ export class Client {
     });
   }
 
+  /** Sends a signal to a run at some engine, again and again until it is answered. */
+  signal(run: RunKey, signal: Signal): void {
+    const again = (): void => {
+      this.sim.marks.reach('signal_repeated');
+      this.sim.scheduler.after(this.sim.choices.int(100_000, 900_000), null, 'a client signals again', () =>
+        this.signal(run, signal),
+      );
+    };
+    const engine = this.sim.choices.pick(this.engines().filter((other) => other.isServing));
+    if (engine === undefined) return again();
+    const call = this.#call(engine, again);
+    this.#ask(engine, `is asked to signal ${signal.name}#${signal.id} to ${run.runId.slice(-6)}`, async () => {
+      try {
+        await engine.coordinator.signal(run, signal);
+        this.answers.signal(run, signal);
+      } catch (error) {
+        const { code } = DuctorError.from(error);
+        if (code === 'database_unavailable') again();
+        else this.#signalRefused(run, signal, code);
+      }
+      this.#answered(call);
+    });
+  }
+
   #ask(engine: Engine, label: string, ask: () => Promise<void>): void {
     this.sim.scheduler.after(this.sim.choices.int(100, 5_000), engine.actor, label, () => void ask());
   }
@@ -110,6 +135,13 @@ export class Client {
     } else if (error.code !== 'invalid_argument' || !isPoison) {
       this.sim.violate(`a start was refused: ${error.code} ${error.message}`);
     }
+  }
+
+  #signalRefused(run: RunKey, { name, id }: Signal, code: string): void {
+    const state = this.truth.state(run);
+    const isClosed = code === 'run_closed' && state !== undefined && state.closedAtUs !== null;
+    if (isClosed) this.sim.marks.reach('signal_refused');
+    else this.sim.violate(`signal ${name}#${id} to ${run.runId}, ${state?.status ?? 'nowhere'}, was refused: ${code}`);
   }
 
   #cancelRefused(run: RunKey, error: DuctorError): void {

@@ -9,9 +9,9 @@ import type {
   StartRequest,
 } from '../../../engine/src/workflow/coordinator/coordinator.js';
 import type { AttemptRef, RunKey } from '../../../engine/src/workflow/coordinator/ports.js';
-import { isClosed, runOutput, type Value } from '../../../engine/src/workflow/machine/index.js';
+import { isClosed, runOutput, type Signal, type Value } from '../../../engine/src/workflow/machine/index.js';
 import type { Sim } from '../core/sim.js';
-import { attemptName, runName, shortRef } from './names.js';
+import { attemptName, runName, shortRef, signalName } from './names.js';
 import type { Truth } from './truth.js';
 
 function isSameValue(a: Value | null, b: Value | null): boolean {
@@ -27,6 +27,8 @@ export class AnswerCheck {
   readonly #keys = new Map<string, string>();
   /** Runs whose cancel was acknowledged. */
   readonly cancelled = new Map<string, RunKey>();
+  /** Signals that were acknowledged. */
+  readonly signalled = new Set<string>();
 
   constructor(
     readonly sim: Sim,
@@ -87,6 +89,13 @@ export class AnswerCheck {
       this.sim.violate(`cancel of ${run.runId} was acknowledged and is nowhere`);
     }
     this.cancelled.set(runName(run), run);
+  }
+
+  /** A signal was answered. */
+  signal(run: RunKey, signal: Signal): void {
+    const name = signalName(run, signal);
+    if (!this.truth.mailedSignals.has(name)) this.sim.violate(`signal ${name} was acknowledged and is nowhere`);
+    this.signalled.add(name);
   }
 
   /** A public change was told. */

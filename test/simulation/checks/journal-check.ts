@@ -23,12 +23,13 @@ import {
   type AttemptOutcome,
   type Entry,
   type RunState,
+  type Signal,
 } from '../../../engine/src/workflow/machine/index.js';
 import { plainState } from '../../../engine/src/workflow/testing/plain-state.js';
 import type { Sim } from '../core/sim.js';
 import { checkFamily } from './family-check.js';
 import { BODY_CODES } from './payloads.js';
-import { attemptName, runName } from './names.js';
+import { attemptName, runName, signalName } from './names.js';
 import { isEarly, noteDue } from './time-check.js';
 import type { TrueRun, Truth } from './truth.js';
 
@@ -119,8 +120,16 @@ export class JournalCheck {
         this.sim.violate(`${where}: ${entry.kind} before its time`);
       }
       noteDue(entry, due);
+      if (entry.kind === 'signal_received') this.#heard(write, entry, where);
       if (OUTCOMES.has(entry.kind) && 'attempt' in entry && entry.attempt > 0) this.#outcome(write, run, entry, where);
     }
+  }
+
+  #heard(write: TickWrite, signal: Signal, where: string): void {
+    const name = signalName(write, signal);
+    if (!this.truth.mailedSignals.has(name)) this.sim.violate(`${where}: signal ${name} was never sent`);
+    if (this.truth.heardSignals.has(name)) this.sim.violate(`${where}: signal ${name} is heard again`);
+    this.truth.heardSignals.add(name);
   }
 
   #outcome(write: TickWrite, run: TrueRun, entry: Entry & { readonly path: string }, where: string): void {
@@ -173,6 +182,10 @@ export class JournalCheck {
         if (entry.error.code === 'timeout') marks.reach('attempt_timed_out');
         if (entry.error.code === 'worker_lost') marks.reach('worker_lost');
         return;
+      case 'signal_taken':
+        return marks.reach('signal_taken');
+      case 'approval_escalated':
+        return marks.reach('approval_escalated');
       case 'run_compensating':
         return marks.reach('compensated');
       case 'cancel_requested':

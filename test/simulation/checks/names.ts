@@ -1,5 +1,6 @@
 /** Names of runs and attempts in the books of the checks. */
 import type { AttemptRef, RunKey } from '../../../engine/src/workflow/coordinator/ports.js';
+import type { Signal } from '../../../engine/src/workflow/machine/index.js';
 
 /** Name of a run. */
 export function runName(run: RunKey): string {
@@ -9,6 +10,11 @@ export function runName(run: RunKey): string {
 /** Name of an attempt. */
 export function attemptName(ref: AttemptRef): string {
   return `${ref.tenantId}/${ref.runId}/${ref.path}#${ref.attempt}`;
+}
+
+/** Name of a signal to a run. */
+export function signalName(run: RunKey, { name, id }: Pick<Signal, 'name' | 'id'>): string {
+  return `${runName(run)}/${name}#${id}`;
 }
 
 /** The attempt alone. */

@@ -1,6 +1,11 @@
 /** Nothing that waits for time happens early (M6): entries against the due times recorded before them. */
 import type { Entry, RunState } from '../../../engine/src/workflow/machine/index.js';
 
+/** Whether the step waits for a signal. */
+function awaits(path: string, { steps }: RunState): boolean {
+  return Boolean(steps.get(path)?.awaits);
+}
+
 /** Whether the entry may come only once the due time of its step has passed. */
 function waitsForTime(entry: Entry, due: ReadonlyMap<string, number>, before: RunState): boolean {
   switch (entry.kind) {
@@ -12,7 +17,8 @@ function waitsForTime(entry: Entry, due: ReadonlyMap<string, number>, before: Ru
     case 'attempt_failed':
     case 'step_failed':
       return (
-        entry.error.code === 'timeout' && (due.has(entry.path) || before.steps.get(entry.path)?.status === 'RUNNING')
+        entry.error.code === 'timeout' &&
+        (due.has(entry.path) || before.steps.get(entry.path)?.status === 'RUNNING' || awaits(entry.path, before))
       );
     case 'step_cancelled':
       // Nobody gives a child up: it is let go.
@@ -31,6 +37,9 @@ export function noteDue(entry: Entry, due: Map<string, number>): void {
     case 'step_running':
     case 'step_cancelling':
       due.set(entry.path, entry.deadlineUs);
+      return;
+    case 'step_awaiting':
+      if (entry.deadlineUs !== null) due.set(entry.path, entry.deadlineUs);
       return;
     case 'attempt_failed':
       due.set(entry.path, entry.retryAtUs);
@@ -51,6 +60,8 @@ export function noteDue(entry: Entry, due: Map<string, number>): void {
  */
 export function isEarly(entry: Entry, due: ReadonlyMap<string, number>, before: RunState, nowUs: number): boolean {
   if (!('path' in entry) || !waitsForTime(entry, due, before)) return false;
-  const dueUs = due.get(entry.path) ?? before.steps.get(entry.path)?.dueAtUs ?? null;
+  const step = before.steps.get(entry.path);
+  // An approval may be due for its escalation before its time is over.
+  const dueUs = due.get(entry.path) ?? (step?.awaits ? step.awaits.deadlineUs : step?.dueAtUs) ?? null;
   return dueUs !== null && dueUs > nowUs;
 }

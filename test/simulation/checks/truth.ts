@@ -22,6 +22,10 @@ export class Truth {
   readonly mailedResults = new Set<string>();
   /** Runs whose cancel went into a mailbox. */
   readonly mailedCancels = new Set<string>();
+  /** Signals that went into a mailbox. */
+  readonly mailedSignals = new Set<string>();
+  /** Signals that stand in a journal. */
+  readonly heardSignals = new Set<string>();
   /** Attempts whose results the database refuses. */
   readonly poisoned = new Set<string>();
 

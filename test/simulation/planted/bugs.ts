@@ -277,6 +277,18 @@ const SNAPSHOT_TORN: PlantedBug = {
     ),
 };
 
+const END_UNREAD: PlantedBug = {
+  name: 'end_unread',
+  what: 'a run ends without a look into its mailbox',
+  ports: (ports) =>
+    withCommit(ports, (inner, nodeId, ticks) =>
+      inner.commit(
+        nodeId,
+        ticks.map((write) => ({ ...write, needsEmptyBox: false })),
+      ),
+    ),
+};
+
 /** The canary: it breaks a row so plainly that a harness which says nothing is broken itself. */
 export const CANARY: PlantedBug = {
   name: 'canary',
@@ -312,6 +324,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   REPLICA_READ,
   RESULT_ACK_EARLY,
   SNAPSHOT_TORN,
+  END_UNREAD,
 ];
 
 /** The coordinator with some of its methods replaced. */

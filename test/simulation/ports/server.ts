@@ -18,7 +18,7 @@ import { decodeInput } from '../../../engine/src/workflow/journal/index.js';
 import { MemoryDatabase } from '../../../engine/src/workflow/testing/memory-database.js';
 import { VENOM } from '../checks/payloads.js';
 import type { JournalCheck } from '../checks/journal-check.js';
-import { attemptName, runName } from '../checks/names.js';
+import { attemptName, runName, signalName } from '../checks/names.js';
 import type { Actor } from '../core/sim-event.js';
 import type { Sim } from '../core/sim.js';
 
@@ -111,6 +111,7 @@ export class Server {
       if (answers[index] !== 'sent') continue;
       const input = decodeInput(message.body);
       if (input.kind === 'cancel') this.check.truth.mailedCancels.add(runName(message));
+      if (input.kind === 'signal') this.check.truth.mailedSignals.add(signalName(message, input));
       if (input.kind !== 'result') continue;
       this.check.truth.mailedResults.add(attemptName({ ...message, path: input.path, attempt: input.attempt }));
       this.sim.marks.reach('result_by_mailbox');

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { StartRequest } from '../../../engine/src/workflow/coordinator/coordinator.js';
 import type { CoordinatorOptions } from '../../../engine/src/workflow/coordinator/options.js';
-import { jsonValue, type Plan, type Value } from '../../../engine/src/workflow/machine/index.js';
+import { jsonValue, type Plan, type Signal, type Value } from '../../../engine/src/workflow/machine/index.js';
 import type { Choices } from '../core/choices.js';
 import { VENOM } from '../checks/payloads.js';
 
@@ -78,6 +78,17 @@ export function drawStart(choices: Choices, plans: readonly Plan[], n: number, i
   const plan = choices.pick(plans) ?? plans[0];
   if (plan === undefined) throw new RangeError('a seed without plans');
   return request(choices, plan, input, choices.chance(0.5) ? `key-${n}` : null);
+}
+
+/** Draws what is said to a run of this plan: mostly one signal, now and then several at once. */
+export function drawSignals(choices: Choices, { signals }: Plan, n: number): readonly Signal[] {
+  const names = [...signals.keys()];
+  return Array.from({ length: choices.oneOf(1, 1, 2, 4) }, (_, index): Signal => {
+    const name = choices.pick(names) ?? '';
+    const isDecision = (signals.get(name)?.options ?? null) !== null;
+    const payload = jsonValue(isDecision ? { option: choices.oneOf('yes', 'no', 'else') } : { n, index });
+    return { name, id: `${n}-${index}`, payload, by: choices.oneOf('ada', 'bob', 'eve') };
+  });
 }
 
 /** The same start under the same key, now and then with another input. */

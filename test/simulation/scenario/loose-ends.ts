@@ -25,6 +25,12 @@ function* ignoredCancels(world: World): Generator<string> {
   }
 }
 
+function* unheardSignals(world: World): Generator<string> {
+  for (const name of world.answers.signalled) {
+    if (!world.truth.heardSignals.has(name)) yield `signal ${name} was acknowledged and never heard`;
+  }
+}
+
 function* attemptsLeft(world: World): Generator<string> {
   for (const worker of world.workers) {
     for (const ref of worker.unacknowledged) yield `${worker.workerId} still has the result of ${shortRef(ref)}`;
@@ -55,6 +61,7 @@ export function looseEnds(world: World): readonly string[] {
     openRuns,
     lostStarts,
     ignoredCancels,
+    unheardSignals,
     attemptsLeft,
     messagesLeft,
     (one: World) => unborn(one.truth),

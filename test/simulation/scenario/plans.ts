@@ -84,10 +84,28 @@ function tree(): Plan {
   });
 }
 
+/** Waits for signals, one after the other; others may come while it ends. */
+function mailbox(): Plan {
+  const deadlineUs = (_: unknown, nowUs: number): number => nowUs + 30 * SECOND_US;
+  const open = { assignees: ['ada'], options: ['yes', 'no'] };
+  return planOf({
+    steps: {
+      first: { type: 'SIGNAL', signal: 'ping', deadlineUs },
+      review: {
+        ...{ type: 'APPROVAL', signal: 'review', deadlineUs },
+        open: (_, nowUs) => ({ ...open, escalation: { atUs: nowUs + 5 * SECOND_US, assignees: ['bob'] } }),
+      },
+      work: { type: 'CALLBACK', timeoutMs: 20_000 },
+      last: { type: 'SIGNAL', signal: 'ping', deadlineUs },
+    },
+    edges: [edge('first', 'work', 'ALWAYS'), edge('work', 'last', 'ALWAYS'), edge('review', 'last', 'ALWAYS')],
+  });
+}
+
 /** Plans of one family, with versions from 1, and of the families that its runs start. */
 export function drawPlans(choices: Choices): readonly Plan[] {
   const random = fc.sample(randomPlans, { seed: choices.random.uint32() | 0, numRuns: choices.int(2, 4) });
-  const drawn = [...random, longWait(choices.oneOf(6, 25, 70)), fan(choices.int(2, 6)), stubborn(), tree()];
+  const drawn = [...random, longWait(choices.oneOf(6, 25, 70)), fan(choices.int(2, 6)), stubborn(), tree(), mailbox()];
   if (choices.chance(0.15)) drawn.push(faulty());
   return [...drawn.map((plan, index) => ({ ...plan, version: index + 1 })), leaf(), branch()];
 }

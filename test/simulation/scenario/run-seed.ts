@@ -7,7 +7,7 @@ import { Trace } from '../core/trace.js';
 import type { PlantedBug } from '../cast/engine.js';
 import { Faults, type FaultKind } from '../faults.js';
 import { Marks, type Mark } from '../marks.js';
-import { drawRepeat, drawStart, drawWorld, type Draw } from './draw.js';
+import { drawRepeat, drawSignals, drawStart, drawWorld, type Draw } from './draw.js';
 import { Fate } from './fate.js';
 import { looseEnds } from './loose-ends.js';
 import { drawPlans } from './plans.js';
@@ -60,11 +60,29 @@ function planClients(world: World, draw: Draw): void {
     const laterUs = choices.chance(0.5) ? choices.int(0, 4_000) : choices.int(0, 9 * SECOND_US);
     scheduler.at(atUs + laterUs, null, 'a client comes again', () => world.client.start(again));
   }
+  for (let n = choices.int(0, draw.runs); n > 0; n -= 1) {
+    scheduler.at(choices.int(0, draw.safetyUs * 1.2), null, 'a client has something to say', () => say(world, n));
+  }
   for (let n = choices.int(0, draw.runs / 3); n > 0; n -= 1) {
     scheduler.at(choices.int(0, draw.safetyUs * 1.2), null, 'a client wants to cancel', () => {
       const run = choices.pick([...world.answers.started.values()]);
       if (run !== undefined) world.client.cancel(run);
     });
+  }
+}
+
+/** A client sends signals to a run that is open and has been made known. */
+function say(world: World, n: number): void {
+  const { choices, scheduler } = world.sim;
+  const open = [...world.answers.started.values()].flatMap((run) => {
+    const state = world.truth.state(run);
+    const plan = state === undefined || state.closedAtUs !== null ? undefined : world.truth.planOf(state);
+    return plan === undefined || plan.signals.size === 0 ? [] : [{ run, plan }];
+  });
+  const found = choices.pick(open);
+  if (found === undefined) return;
+  for (const signal of drawSignals(choices, found.plan, n)) {
+    scheduler.after(choices.int(0, 20_000), null, 'a client says it', () => world.client.signal(found.run, signal));
   }
 }
 

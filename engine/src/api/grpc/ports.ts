@@ -3,6 +3,8 @@ import type { WorkflowRegistry } from '../../workflow/index.js';
 
 export {
   CODEC_PREFIX,
+  admitSignal,
+  decisionPayload,
   explainRun,
   explainStep,
   historyOf,
@@ -39,6 +41,7 @@ export {
   type RunReader,
   type RunState,
   type RunStatus,
+  type Signal,
   type StartOutcome,
   type StepDefinition,
   type StepState,

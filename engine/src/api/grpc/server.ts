@@ -32,6 +32,7 @@ import { awaitRuns } from './runs/await-runs.js';
 import * as controls from './runs/control-runs.js';
 import { explainRun } from './runs/explain-run.js';
 import { getRun, getRunHistory, listRuns } from './runs/read-runs.js';
+import { signalRun } from './runs/signal-run.js';
 import { RecentStarts } from './runs/recent-starts.js';
 import { RunFeed } from './runs/run-feed.js';
 import { runLoader } from './runs/run-loader.js';
@@ -50,7 +51,8 @@ export interface GrpcServerOptions {
   readonly tenancy: Tenancy;
   readonly catalog: WorkflowCatalog;
   readonly plans: PlanSource;
-  readonly coordinator: Pick<Coordinator, 'start' | 'onChange' | 'ownedShards'> & controls.RunControls['coordinator'];
+  readonly coordinator: Pick<Coordinator, 'start' | 'signal' | 'onChange' | 'ownedShards'> &
+    controls.RunControls['coordinator'];
   readonly reader: RunReader;
   readonly bridge: Pick<Bridge, 'open' | 'workerOf' | 'workersFor'>;
   readonly endpoints: endpoints.EndpointServiceParts['endpoints'];
@@ -155,6 +157,7 @@ function buildServices(options: GrpcServerOptions, feed: RunFeed, guard: GuardOp
       .unary(R.pauseRun, controls.pauseRun(control))
       .unary(R.resumeRun, controls.resumeRun(control))
       .unary(R.retryRun, controls.retryRun(control))
+      .unary(R.signalRun, signalRun({ ...control, clock, random: options.random }))
       .unary(R.explainRun, explainRun({ load, plans, workers: options.bridge }))
       .bidi(R.awaitRuns, awaitRuns({ feed, starts, clock })),
     new ServiceBuilder(guard)

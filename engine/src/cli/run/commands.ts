@@ -7,6 +7,7 @@ import { explainRun } from './explain-run.js';
 import { showHistory } from './history.js';
 import { listRuns, RUN_STATE_NAMES, type ListOptions } from './list.js';
 import { showRun } from './show.js';
+import { approveRun, signalRun, type ApproveOptions, type SignalOptions } from './signal.js';
 import { triggerRun, type TriggerOptions } from './trigger.js';
 import { watchRun, type WatchOptions } from './watch.js';
 
@@ -102,10 +103,40 @@ function controllingCommands(group: Command, context: CliContext): void {
   plain('retry', 'let a parked run go on with a new attempt of the step that parked it, at once');
 }
 
+/** Commands that say something to a run. */
+function speakingCommands(group: Command, context: CliContext): void {
+  clientCommand(group, {
+    usage: 'signal <run> <name>',
+    summary: 'send a signal: the run hears it exactly once, or it is refused',
+    examples: [
+      [`ductor run signal 01986b… paid --payload '{"amount": 12.5}'`, 'a step that waits for it goes on'],
+      ['ductor run signal 01986b… paid --id invoice-17', 'an id makes it safe to repeat'],
+    ],
+  })
+    .option('--payload <json>', 'payload as JSON, @FILE, or - for standard input; default: null')
+    .option('--id <id>', 'the same id is heard once, within 24 hours')
+    .action((runId: string, name: string, options: SignalOptions) => signalRun(context, runId, name, options));
+  clientCommand(group, {
+    usage: 'approve <run> <approval>',
+    summary: 'decide an approval',
+    examples: [
+      ['ductor run approve 01986b… review --by ada@example.com', 'approves'],
+      ['ductor run approve 01986b… review --option reject --comment "no budget"', 'another option'],
+    ],
+  })
+    .option('--option <name>', 'what is decided; default: approve')
+    .option('--by <name>', 'who decides, one of the assignees; default: the key')
+    .option('--comment <text>', 'why; at most 4096 characters')
+    .option('--form <json>', 'the form as JSON, @FILE, or - for standard input')
+    .option('--id <id>', 'the same id is heard once, within 24 hours')
+    .action((runId: string, name: string, options: ApproveOptions) => approveRun(context, runId, name, options));
+}
+
 /** Adds the commands. */
 export function runCommands(root: Command, context: CliContext): void {
   const group = root.command('run').description('start, list, show, watch, explain and stop runs');
   startingCommands(group, context);
   readingCommands(group, context);
   controllingCommands(group, context);
+  speakingCommands(group, context);
 }

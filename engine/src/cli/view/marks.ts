@@ -26,6 +26,8 @@ const TYPE_MARKS: ReadonlyMap<string, Mark> = new Map([
   ['WAIT', mark('◷', 'w', 'plain')],
   ['SWITCH', mark('◇', 's', 'plain')],
   ['FAIL', mark('✗', 'f', 'plain')],
+  ['SIGNAL', mark('◁', 'n', 'plain')],
+  ['APPROVAL', mark('☐', 'a', 'plain')],
   ['COMPLETE', mark('■', 'e', 'plain')],
   ['SUB_WORKFLOW', mark('▣', 'b', 'plain')],
 ]);

@@ -43,6 +43,13 @@ export const ERROR_CATALOGUE = {
     meaning: 'The engine cannot listen on the address it was given.',
     remedy: 'Choose another port with --port or DUCTOR_PORT, or stop what listens there.',
   },
+  approval_not_open: {
+    grpc: 'FAILED_PRECONDITION',
+    http: 412,
+    retryable: false,
+    meaning: 'No step of the run waits for this decision: it was taken, its time is over, or nobody was asked yet.',
+    remedy: 'Look with ExplainRun what the run waits for.',
+  },
   assertion_failed: {
     grpc: 'FAILED_PRECONDITION',
     http: 412,
@@ -198,6 +205,13 @@ export const ERROR_CATALOGUE = {
     meaning: 'A bounded queue or rate is full.',
     remedy: 'Retry after the hinted time.',
   },
+  mailbox_full: {
+    grpc: 'RESOURCE_EXHAUSTED',
+    http: 429,
+    retryable: true,
+    meaning: 'The run holds as many signals as it may that no step has taken.',
+    remedy: 'Wait until its steps have taken some, send less often, or cancel the run.',
+  },
   message_too_large: {
     grpc: 'INVALID_ARGUMENT',
     http: 413,
@@ -225,6 +239,13 @@ export const ERROR_CATALOGUE = {
     retryable: true,
     meaning: 'This node owns no shards yet, or is shutting down.',
     remedy: 'Retry in a moment or at another node.',
+  },
+  not_assignee: {
+    grpc: 'PERMISSION_DENIED',
+    http: 403,
+    retryable: false,
+    meaning: 'Who is named as the one who decided may not decide this approval.',
+    remedy: 'Let one of the assignees in the message decide.',
   },
   not_found: {
     grpc: 'NOT_FOUND',
@@ -274,6 +295,13 @@ export const ERROR_CATALOGUE = {
     retryable: false,
     meaning: 'The run is open but not parked: it tries again by itself.',
     remedy: 'Look at why it waits with ExplainRun; a paused run goes on with ResumeRun.',
+  },
+  signal_unknown: {
+    grpc: 'INVALID_ARGUMENT',
+    http: 400,
+    retryable: false,
+    meaning: 'No step of the version that the run executes waits for a signal of this name.',
+    remedy: 'Use one of the names in the message.',
   },
   strategy_conflict: {
     grpc: 'INVALID_ARGUMENT',

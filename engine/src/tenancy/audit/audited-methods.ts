@@ -24,6 +24,7 @@ const AUDITED: Readonly<Record<string, AuditedMethod>> = {
   '/ductor.v1.RunService/PauseRun': { kind: 'run', field: 'runId' },
   '/ductor.v1.RunService/ResumeRun': { kind: 'run', field: 'runId' },
   '/ductor.v1.RunService/RetryRun': { kind: 'run', field: 'runId' },
+  '/ductor.v1.RunService/SignalRun': { kind: 'run', field: 'runId' },
   '/ductor.v1.RunService/StreamTriggers': { kind: 'run', field: 'familySlug' },
   '/ductor.v1.RunService/TerminateRun': { kind: 'run', field: 'runId' },
   '/ductor.v1.RunService/TriggerRun': { kind: 'run', field: 'familySlug' },

@@ -19,6 +19,7 @@ export function noPlan({ familySlug, version }: Pick<Birth, 'familySlug' | 'vers
       onFailure: 'drain',
       onExhausted: 'fail',
       receives: false,
+      signals: new Map(),
       priority: DEFAULT_PRIORITY,
       fairnessKey: null,
       checkInput: () => [],

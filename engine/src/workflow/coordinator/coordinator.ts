@@ -1,6 +1,7 @@
 /** What api and bridge may ask of the coordinator. */
 import type { Deed } from '../../tenancy/index.js';
 import type { AttemptOutcome } from '../machine/inputs.js';
+import type { Signal } from '../machine/signal-box.js';
 import type { RunFailure, RunStatus } from '../machine/state.js';
 import type { Value } from '../machine/value.js';
 import type { AttemptRef, RunKey, StartKey } from './ports.js';
@@ -73,6 +74,11 @@ export interface Coordinator {
   resume(key: RunKey, requestedBy: string, by?: Deed | null): Promise<void>;
   /** The same for a parked run, whose step is tried again at once. */
   retry(key: RunKey, requestedBy: string, by?: Deed | null): Promise<void>;
+  /**
+   * Says something to an open run. Resolves when it is durable: the run hears it exactly once. What the run's plan
+   * makes of it is the caller's to check. Throws not_found, run_closed, mailbox_full.
+   */
+  signal(key: RunKey, signal: Signal, by?: Deed | null): Promise<void>;
   /** Hears of every public change of runs this node owns. Returns how to stop. */
   onChange(listener: (change: RunChange) => void): () => void;
   /** The invoker refused tasks of these runs for want of room and has room again: dispatches what must be out. */

@@ -10,6 +10,7 @@ import { DuctorError, isUuid, shardOf, uuidV7, type Clock, type Problem, type Ra
 import type { Deed } from '../../tenancy/index.js';
 import type { AttemptOutcome } from '../machine/inputs.js';
 import type { Plan } from '../machine/plan.js';
+import type { Signal } from '../machine/signal-box.js';
 import type { Value } from '../machine/value.js';
 import type { InboxInput } from '../journal/index.js';
 import { AttemptLedger, type LedgerAttempt } from './attempt-ledger.js';
@@ -144,6 +145,10 @@ class NodeCoordinator implements Coordinator {
 
   retry(key: RunKey, requestedBy: string, by: Deed | null = null): Promise<void> {
     return this.#request(key, { kind: 'retry', requestedBy }, by);
+  }
+
+  signal(key: RunKey, signal: Signal, by: Deed | null = null): Promise<void> {
+    return this.#request(key, { kind: 'signal', ...signal }, by);
   }
 
   heartbeat(ref: AttemptRef, progress: Value | null): void {

@@ -96,6 +96,10 @@ export class MailSender {
         this.options.clock.setTimer(SEALED_WAIT_MS, () => this.send(letter));
         continue;
       }
+      if (answer === 'full') {
+        letter.failed?.(new DuctorError('mailbox_full', `run ${letter.message.runId} has too many unread messages`));
+        continue;
+      }
       const isOpen = answer === 'sent';
       if (isOpen) shards.add(shardOf(letter.message.runId));
       try {

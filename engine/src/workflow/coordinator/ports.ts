@@ -171,7 +171,8 @@ export interface RunStore {
 }
 
 /** Kinds of messages: inputs to the machine of the same name; a start is that of a run which another one starts. */
-export type MessageKind = 'cancel' | 'result' | 'terminate' | 'pause' | 'resume' | 'retry' | 'start' | 'child_closed';
+export type MessageKind =
+  'cancel' | 'result' | 'terminate' | 'pause' | 'resume' | 'retry' | 'signal' | 'start' | 'child_closed';
 
 const OF_RUNS: ReadonlySet<MessageKind> = new Set(['result', 'start', 'child_closed'] as const);
 
@@ -196,9 +197,15 @@ export interface InboxMessage extends RunKey {
 
 /**
  * What became of a message. busy: the run was about to end and is to read its box first; nothing was put there, and the
- * same message may be sent again in a moment.
+ * same message may be sent again in a moment. full: a signal met a box that holds as many messages as it may.
  */
-export type SendOutcome = 'sent' | 'not_open' | 'busy';
+export type SendOutcome = 'sent' | 'not_open' | 'busy' | 'full';
+
+/** Messages a box holds before signals are refused as full. */
+export const BOX_MESSAGES_MAX = 1_000;
+
+/** Bytes of messages a box holds before signals are refused as full. */
+export const BOX_BYTES_MAX = 8 * 1024 * 1024;
 
 /** How long a box stays sealed after a tick that ends its run found messages in it, ms. */
 export const BOX_SEALED_MS = 500;

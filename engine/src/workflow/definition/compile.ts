@@ -1,16 +1,17 @@
 /** Compiles a validated definition into a plan for the machine. */
 import type { CelCompiler } from '../../expressions/index.js';
 import { impossible } from '../../kernel/index.js';
-import { DEFAULT_PRIORITY, type Plan } from '../machine/plan.js';
+import { DEFAULT_PRIORITY, type Plan, type PlanSignal } from '../machine/plan.js';
 import { CODEC_PREFIX, jsonOfValue } from '../machine/typed-json.js';
 import type { Value } from '../machine/value.js';
 import { definitionDigest, normaliseDefinition } from './canonical.js';
 import { collectProblems } from './checking/problems.js';
 import { allSteps, compileSteps } from './compile-steps.js';
-import type { Definition } from './definition.js';
+import type { Definition, StepDefinition } from './definition.js';
 import { checkInputValue, compileInputSchema } from './input-schema/index.js';
 import { durationOrNull } from './retry.js';
 import { compileKey } from './computing/template.js';
+import { STEP_TYPES } from './step-types/index.js';
 
 function parseInput(input: Value): { readonly json: unknown } | { readonly problem: string } {
   try {
@@ -34,6 +35,21 @@ function inputCheck(definition: Definition): Plan['checkInput'] {
   };
 }
 
+/** All steps of a definition, also those in bodies. */
+function stepsIn(steps: readonly StepDefinition[]): readonly StepDefinition[] {
+  return steps.flatMap((step) => [step, ...stepsIn(step.body?.steps ?? [])]);
+}
+
+/** The signals that runs of these steps can receive. Steps of one name take what the first of them takes. */
+function signalsOf(steps: readonly StepDefinition[]): ReadonlyMap<string, PlanSignal> {
+  const signals = new Map<string, PlanSignal>();
+  for (const step of stepsIn(steps)) {
+    const signal = STEP_TYPES.get(step.type)?.signalOf?.(step);
+    if (signal !== undefined && !signals.has(signal.name)) signals.set(signal.name, signal);
+  }
+  return signals;
+}
+
 /**
  * Compiles a definition that validateDefinition accepted.
  *
@@ -44,6 +60,7 @@ function inputCheck(definition: Definition): Plan['checkInput'] {
 export function compilePlan(definition: Definition, version: number, cel: CelCompiler): Plan {
   const normal = normaliseDefinition(definition);
   const body = compileSteps(normal, { cel, variables: [] }, normal.family_slug);
+  const signals = signalsOf(normal.steps);
   return {
     ...body,
     familySlug: normal.family_slug,
@@ -55,7 +72,8 @@ export function compilePlan(definition: Definition, version: number, cel: CelCom
     onExhausted: normal.on_exhausted === 'park' ? 'park' : 'fail',
     priority: normal.priority ?? DEFAULT_PRIORITY,
     fairnessKey: compileKey(cel, normal.fairness_key, 'fairness_key'),
-    receives: false,
+    receives: signals.size > 0,
+    signals,
     checkInput: inputCheck(normal),
   };
 }

@@ -40,7 +40,14 @@ describe('arbitrary JSON', () => {
       aggregate: fc.oneof(fc.dictionary(word, record(['sum', 'count'])), anything),
     },
   );
-  const type = fc.constantFrom('STEP_TYPE_CALLBACK', 'STEP_TYPE_DATAFLOW', 'STEP_TYPE_WAIT', 'STEP_TYPE_SIGNAL', 'x');
+  const type = fc.constantFrom(
+    'STEP_TYPE_CALLBACK',
+    'STEP_TYPE_DATAFLOW',
+    'STEP_TYPE_WAIT',
+    'STEP_TYPE_SIGNAL',
+    'STEP_TYPE_APPROVAL',
+    'x',
+  );
   const step = record(['ref', 'title', 'input', 'queue', 'timeout', 'extra'], {
     type,
     args: fc.oneof(args, anything),

@@ -2,6 +2,7 @@
 import type { CelCompiler } from '../../expressions/index.js';
 import type { Problem } from '../../kernel/index.js';
 import { normaliseDefinition } from './canonical.js';
+import { checkSignals } from './checking/check-signals.js';
 import { checkDuration } from './checking/check-retry.js';
 import { checkLevels } from './checking/check-level.js';
 import { checkPriority, checkTitle, refuseLater } from './checking/check-step.js';
@@ -111,8 +112,10 @@ export function validateDefinition(json: unknown, cel: CelCompiler): Validation 
   refuseLater(root, LATER_FIELDS, ROOT_FIELDS, 'a definition');
   checkNames(root);
   checkOptions(root, cel);
-  checkLevels(readLevels(root), cel);
+  const levels = readLevels(root);
+  checkLevels(levels, cel);
   checkInputSchema(root);
+  checkSignals(levels);
   const problems = collector.found();
   return isDefinition(json, problems) ? { definition: normaliseDefinition(json), problems } : { problems };
 }

@@ -10,6 +10,7 @@ import type { ClosedStatus, Entry } from '../machine/index.js';
 import { moveOut, putBack, type PayloadShelf, type PayloadSink } from './payloads.js';
 import { bodyEntryOf, isStoredBody, storedBodyEntry, type BodyRunEntry } from './body-codec.js';
 import { childEntryOf, fromStoredFamily, storedChildEntry, toStoredFamily } from './family-codec.js';
+import { fromStoredAwaited, fromStoredSignal, toStoredAwaited, toStoredSignal } from './signal-codec.js';
 import {
   fromStoredError,
   fromStoredKeys,
@@ -61,6 +62,15 @@ function storedStepEntry(entry: StepEntry): Stored {
     case 'child_started':
     case 'child_told':
       return storedChildEntry(entry);
+    case 'step_awaiting':
+      return { $case: 'stepAwaiting', value: { path, ...toStoredAwaited(entry) } };
+    case 'signal_taken': {
+      const { name, id, output } = entry;
+      const value = { path, name, id, output: output === null ? undefined : toStoredValue(output) };
+      return { $case: 'signalTaken', value };
+    }
+    case 'approval_escalated':
+      return { $case: 'approvalEscalated', value: { path } };
     case 'step_skipped':
       return { $case: 'stepSkipped', value: { path } };
     case 'step_cancelling': {
@@ -93,6 +103,8 @@ function storedRunEntry(entry: RunEntry): Stored {
       const value = { familySlug, version, input, attributes, deadlineUs, traceparent, family };
       return { $case: 'runStarted', value };
     }
+    case 'signal_received':
+      return { $case: 'signalReceived', value: toStoredSignal(entry) };
     case 'cancel_requested': {
       const { reason, requestedBy } = entry;
       return { $case: 'cancelRequested', value: { reason, requestedBy } };
@@ -193,6 +205,14 @@ function stepEntryOf(stored: StoredStep): Entry {
     case 'childStarted':
     case 'childTold':
       return childEntryOf(stored);
+    case 'stepAwaiting':
+      return { kind: 'step_awaiting', path, ...fromStoredAwaited(stored.value) };
+    case 'signalTaken': {
+      const { name, id, output } = stored.value;
+      return { kind: 'signal_taken', path, name, id, output: output === undefined ? null : fromStoredValue(output) };
+    }
+    case 'approvalEscalated':
+      return { kind: 'approval_escalated', path };
     case 'stepSkipped':
       return { kind: 'step_skipped', path };
     case 'stepCancelling': {
@@ -222,6 +242,8 @@ function runEntryOf(stored: Exclude<Stored, StoredStep | StoredBody>): Entry {
         ...(stored.value.family === undefined ? {} : { family: fromStoredFamily(stored.value.family) }),
       };
     }
+    case 'signalReceived':
+      return { kind: 'signal_received', ...fromStoredSignal(stored.value) };
     case 'cancelRequested': {
       const { reason, requestedBy } = stored.value;
       return { kind: 'cancel_requested', reason, requestedBy };

@@ -5,6 +5,7 @@ import {
   scopeName,
   type Entry,
   type FamilyLink,
+  type OpenApproval,
   type PayloadRef,
   type RunFailure,
   type Value,
@@ -98,13 +99,39 @@ function shownChild(entry: Entry & { readonly kind: 'child_started' }): Readonly
   return { child_run_id: runId, ...workflow, input: shownSource(entry.input), ...how };
 }
 
-function detailOf(entry: Entry): Readonly<Record<string, unknown>> {
+function shownApproval(approval: OpenApproval | null): Readonly<Record<string, unknown>> {
+  if (approval === null) return {};
+  const { assignees, options, escalation } = approval;
+  const later =
+    escalation === null ? {} : { escalate_at: formatTimestampUs(escalation.atUs), escalate_to: escalation.assignees };
+  return { ...(assignees === null ? {} : { assignees }), options, ...later };
+}
+
+type SignalEntry = Extract<Entry, { readonly kind: 'step_awaiting' | 'signal_received' | 'signal_taken' }>;
+
+function signalDetailOf(entry: SignalEntry): Readonly<Record<string, unknown>> {
   switch (entry.kind) {
-    case 'run_started': {
-      const { familySlug, version, input, attributes, family } = entry;
-      const more = { ...shownParent(family), ...by(entry.deadlineUs) };
-      return { family_slug: familySlug, version, input: shownValue(input), attributes, ...more };
+    case 'step_awaiting':
+      return { signal: entry.name, ...by(entry.deadlineUs), ...shownApproval(entry.approval) };
+    case 'signal_received':
+      return { signal: entry.name, id: entry.id, payload: shownValue(entry.payload), by: entry.by };
+    case 'signal_taken': {
+      const output = entry.output === null ? {} : { output: shownValue(entry.output) };
+      return { signal: entry.name, id: entry.id, ...output };
     }
+  }
+}
+
+type AttemptEntry = Extract<
+  Entry,
+  {
+    readonly kind:
+      'step_scheduled' | 'step_running' | 'step_completed' | 'attempt_failed' | 'step_cancelling' | 'step_cancelled';
+  }
+>;
+
+function attemptDetailOf(entry: AttemptEntry): Readonly<Record<string, unknown>> {
+  switch (entry.kind) {
     case 'step_scheduled':
       return { ...(entry.input === null ? {} : { input: shownSource(entry.input) }), ...by(entry.startByUs) };
     case 'step_running':
@@ -117,6 +144,27 @@ function detailOf(entry: Entry): Readonly<Record<string, unknown>> {
         retry_at: formatTimestampUs(entry.retryAtUs),
         ...(entry.progress === null ? {} : { progress: shownValue(entry.progress) }),
       };
+    case 'step_cancelling':
+      return { deadline: formatTimestampUs(entry.deadlineUs) };
+    case 'step_cancelled':
+      return { abandoned: entry.abandoned };
+  }
+}
+
+function detailOf(entry: Entry): Readonly<Record<string, unknown>> {
+  switch (entry.kind) {
+    case 'run_started': {
+      const { familySlug, version, input, attributes, family } = entry;
+      const more = { ...shownParent(family), ...by(entry.deadlineUs) };
+      return { family_slug: familySlug, version, input: shownValue(input), attributes, ...more };
+    }
+    case 'step_scheduled':
+    case 'step_running':
+    case 'step_completed':
+    case 'attempt_failed':
+    case 'step_cancelling':
+    case 'step_cancelled':
+      return attemptDetailOf(entry);
     case 'step_failed':
     case 'run_failing':
       return { error: shownError(entry.error) };
@@ -126,14 +174,15 @@ function detailOf(entry: Entry): Readonly<Record<string, unknown>> {
       return shownChild(entry);
     case 'child_told':
       return { how: entry.how };
+    case 'step_awaiting':
+    case 'signal_received':
+    case 'signal_taken':
+      return signalDetailOf(entry);
+    case 'approval_escalated':
     case 'step_skipped':
       return {};
     case 'run_resumed':
       return entry.requestedBy === '' ? {} : { requested_by: entry.requestedBy };
-    case 'step_cancelling':
-      return { deadline: formatTimestampUs(entry.deadlineUs) };
-    case 'step_cancelled':
-      return { abandoned: entry.abandoned };
     case 'step_opened':
     case 'step_continuing':
     case 'step_closing':

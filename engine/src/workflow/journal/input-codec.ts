@@ -4,12 +4,16 @@ import { DuctorError, impossible } from '../../kernel/index.js';
 import type { AttemptOutcome, RunInput } from '../machine/index.js';
 import { closedStatus } from './entries-codec.js';
 import { fromStoredFamily, toStoredFamily } from './family-codec.js';
+import { fromStoredSignal, toStoredSignal } from './signal-codec.js';
 import { fromStoredError, fromStoredValue, requiredValue, toStoredError, toStoredValue, unreadable } from './stored.js';
 
 /** Inputs the mailbox carries. */
 export type InboxInput = Extract<
   RunInput,
-  { readonly kind: 'cancel' | 'result' | 'terminate' | 'pause' | 'resume' | 'retry' | 'start' | 'child_closed' }
+  {
+    readonly kind:
+      'cancel' | 'result' | 'terminate' | 'pause' | 'resume' | 'retry' | 'signal' | 'start' | 'child_closed';
+  }
 >;
 
 function storedOutcome(outcome: AttemptOutcome): NonNullable<AttemptResult['outcome']> {
@@ -66,6 +70,8 @@ function storedBody(input: InboxInput): NonNullable<InboxBody['body']> {
         value: { path, runId, state: status, output: value, error: toStoredError(error) },
       };
     }
+    case 'signal':
+      return { $case: 'signal', value: toStoredSignal(input) };
     case 'result': {
       const { path, attempt } = input;
       return { $case: 'result', value: { path, attempt, outcome: storedOutcome(input.outcome) } };
@@ -122,6 +128,8 @@ export function decodeInput(bytes: Uint8Array): InboxInput {
       const output = body.value.output === undefined ? null : fromStoredValue(body.value.output);
       return { kind: 'child_closed', path, runId, status: closedStatus(state), output, error: fromStoredError(error) };
     }
+    case 'signal':
+      return { kind: 'signal', ...fromStoredSignal(body.value) };
     case 'result': {
       const { path, attempt, outcome } = body.value;
       return { kind: 'result', path, attempt, outcome: outcomeOf(outcome) };

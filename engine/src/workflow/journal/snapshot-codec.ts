@@ -1,9 +1,18 @@
 /** Snapshots: the state of a run after a row, so that loading stays bounded. */
-import { Snapshot, type SnapshotStep } from '../../gen/ductor/journal/v1/journal.js';
-import { stepTable, type RunState, type RunStatus, type StepState, type StepStatus } from '../machine/index.js';
+import { Snapshot, type SeenSignal, type SnapshotStep } from '../../gen/ductor/journal/v1/journal.js';
+import {
+  boxOf,
+  seenOf,
+  stepTable,
+  type RunState,
+  type RunStatus,
+  type StepState,
+  type StepStatus,
+} from '../machine/index.js';
 import { moveOut, putBack, type PayloadShelf, type PayloadSink } from './payloads.js';
 import { bodyOf, storedBody } from './body-codec.js';
 import { fromSnapshotChild, fromStoredFamily, toSnapshotChild, toStoredFamily } from './family-codec.js';
+import { fromStoredAwaited, fromStoredSignal, toStoredAwaited, toStoredSignal } from './signal-codec.js';
 import {
   fromStoredError,
   fromStoredKeys,
@@ -81,7 +90,16 @@ function storedStep(step: StepState): SnapshotStep {
     body: step.body === null ? undefined : storedBody(step.body),
     child: toSnapshotChild(step.child),
     ...toStoredKeys(step.keys),
+    awaits: step.awaits ? { path: '', ...toStoredAwaited(step.awaits) } : undefined,
   };
+}
+
+function storedIds(box: RunState['signals']): SeenSignal[] {
+  return box === undefined ? [] : seenOf(box).map(({ name, id, atUs }) => ({ name, id, atUs: BigInt(atUs) }));
+}
+
+function idsOf({ seenSignals }: Snapshot): ReturnType<typeof seenOf> {
+  return seenSignals.map(({ name, id, atUs }) => ({ name, id, atUs: Number(atUs) }));
 }
 
 /**
@@ -122,6 +140,8 @@ function storedState(state: RunState): Omit<Snapshot, 'hasPayloads'> {
       error === null ? [] : { name, error: toStoredError(error) },
     ),
     family: toStoredFamily(state.family),
+    signals: (state.signals?.waiting ?? []).map(toStoredSignal),
+    seenSignals: storedIds(state.signals),
   };
 }
 
@@ -151,6 +171,7 @@ function stepOf(stored: SnapshotStep): StepState | null {
     body: stored.body === undefined ? null : bodyOf(stored.body),
     child: fromSnapshotChild(stored.child),
     keys: fromStoredKeys(stored),
+    ...(stored.awaits === undefined ? {} : { awaits: fromStoredAwaited(stored.awaits) }),
   };
 }
 
@@ -190,6 +211,7 @@ function stateOf(key: SnapshotKey, stored: Snapshot): RunState | null {
     deadlineUs: orNull(stored.deadlineUs),
     ...(stored.traceparent === '' ? {} : { traceparent: stored.traceparent }),
     family: stored.family === undefined ? null : fromStoredFamily(stored.family),
+    ...(stored.seenSignals.length === 0 ? {} : { signals: boxOf(stored.signals.map(fromStoredSignal), idsOf(stored)) }),
     steps: stepTable(
       steps,
       stored.failing.map(({ name, error }) => ({ name, error: requiredError(error) })),

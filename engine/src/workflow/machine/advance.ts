@@ -24,6 +24,7 @@ import { applyPark, applyPause, applyResume, applyRetry } from './park.js';
 import type { Plan } from './plan.js';
 import { propagate } from './propagate.js';
 import { applyLost, applyResult, applyRunning, applySilent } from './settle-attempt.js';
+import { applySignal } from './signals.js';
 import type { RunState } from './state.js';
 import { cancelWaiting } from './tell-to-stop.js';
 import { applyTerminate } from './terminate.js';
@@ -84,7 +85,19 @@ function apply(tick: Tick, input: RunInput): Disposition {
       return applyRetry(tick, input);
     case 'terminate':
       return applyTerminate(tick, input);
+    case 'signal':
+      return applySignal(tick, input);
   }
+}
+
+/**
+ * Applies the inputs in order. Signals come before a terminate that would close the run under them: whoever sent them
+ * was told that the run will hear them.
+ */
+function applyAll(tick: Tick, inputs: readonly RunInput[]): readonly Disposition[] {
+  if (!inputs.some(({ kind }) => kind === 'terminate')) return inputs.map((input) => apply(tick, input));
+  const heard = inputs.map((input) => (input.kind === 'signal' ? apply(tick, input) : null));
+  return inputs.map((input, index) => heard[index] ?? apply(tick, input));
 }
 
 /** Lets everything follow that follows from the inputs, until nothing is left to decide. */
@@ -131,7 +144,7 @@ export function advance(plan: Plan, state: RunState, inputs: readonly RunInput[]
     );
   }
   const tick = openTick(plan, state, context);
-  const dispositions = inputs.map((input) => apply(tick, input));
+  const dispositions = applyAll(tick, inputs);
   if (tick.entries.length === 0) return { state, entries: [], commands: [], messages: [], dispositions };
   settle(tick);
   if (tick.draft.closed !== null) sayGoodbye(tick);

@@ -4,6 +4,8 @@ import { applyBodyEntry, beginScope, collected } from './apply-body-entry.js';
 import { newBody } from './body-state.js';
 import type { Draft } from './draft.js';
 import type { Entry } from './entries.js';
+import { awaitedBy, dueOf, escalated } from './awaited.js';
+import { putSignal, takeSignal } from './signal-box.js';
 import type { BodyState, StepState } from './state.js';
 import {
   checkBodyEntry,
@@ -16,6 +18,8 @@ import {
 
 /** Code of an attempt whose worker is gone for good. */
 export const WORKER_LOST = 'worker_lost';
+
+type SignalTaken = Extract<Entry, { readonly kind: 'signal_taken' }>;
 
 function freshStep(path: string): StepState {
   return {
@@ -75,6 +79,14 @@ function nextStep(draft: Draft, step: StepState, entry: StepEntry): StepState {
       return withChild(step, entry, sinceUs);
     case 'child_told':
       return { ...step, child: step.child === null ? null : { ...step.child, told: entry.how } };
+    case 'step_awaiting':
+      return { ...step, status: 'WAITING', awaits: awaitedBy(entry), dueAtUs: dueOf(entry), sinceUs };
+    case 'signal_taken':
+      return { ...ended(step, sinceUs), status: 'COMPLETED', output: entry.output };
+    case 'approval_escalated': {
+      const awaits = escalated(step);
+      return { ...step, awaits, dueAtUs: dueOf(awaits) };
+    }
     case 'step_skipped':
       return { ...step, sinceUs };
     case 'step_cancelling':
@@ -101,7 +113,16 @@ function restOf(body: BodyState | null): BodyState | null {
 
 /** What an ended step no longer has. */
 function ended(step: StepState, sinceUs: number): StepState {
-  return { ...step, dueAtUs: null, worker: null, sinceUs, progress: null, body: restOf(step.body) };
+  const { awaits: _, ...rest } = step;
+  return { ...rest, dueAtUs: null, worker: null, sinceUs, progress: null, body: restOf(step.body) };
+}
+
+/** Takes the signal out of the box; gives the entry with its output. */
+function taken(draft: Draft, entry: SignalTaken): SignalTaken {
+  const found = takeSignal(draft.signals, entry.name, entry.id);
+  if (found === undefined) impossible('signal-taken', `run ${draft.before.runId} has no signal ${entry.name} to take`);
+  draft.signals = found.box;
+  return { ...entry, output: entry.output ?? found.signal.payload };
 }
 
 /** Ends parking and pause. The run's own limits stood still meanwhile: they are moved by the time it was held. */
@@ -140,6 +161,11 @@ function applyRunEntry(draft: Draft, entry: RunEntry): void {
       draft.traceparent = entry.traceparent;
       draft.family = entry.family ?? null;
       return;
+    case 'signal_received': {
+      const { name, id, payload, by } = entry;
+      draft.signals = putSignal(draft.signals, { name, id, payload, by }, draft.atUs);
+      return;
+    }
     case 'cancel_requested':
       // A cancel ends parking and pause: it is how a dead letter is closed.
       draft.cancel = { reason: entry.reason, requestedBy: entry.requestedBy };
@@ -193,6 +219,7 @@ export function applyEntry(draft: Draft, entry: Entry): void {
   if (entry.kind === 'step_scheduled' && previous === undefined && entry.input === null) {
     impossible('first-attempt', `step ${entry.path} of run ${draft.before.runId} is scheduled without input`);
   }
+  const full = entry.kind === 'signal_taken' ? taken(draft, entry) : entry;
   if (previous === undefined) beginScope(draft, entry.path);
-  draft.steps.set(nextStep(draft, previous ?? freshStep(entry.path), entry));
+  draft.steps.set(nextStep(draft, previous ?? freshStep(entry.path), full));
 }

@@ -27,7 +27,8 @@ function toTheEnd(run: DrivenRun, picks: readonly number[]): void {
 function expected(plan: Plan, run: DrivenRun): readonly string[] {
   const place = (ref: string): number => plan.steps.findIndex((step) => step.ref === ref);
   const done = run.facts.flatMap((fact) =>
-    (fact.kind === 'step_completed' || fact.kind === 'step_collected') &&
+    ['step_completed', 'step_collected', 'signal_taken'].includes(fact.kind) &&
+    'path' in fact &&
     plan.steps.some(({ compensates }) => compensates?.sourceRef === fact.path)
       ? [{ ref: fact.path, atUs: fact.atUs }]
       : [],

@@ -1,6 +1,7 @@
 /** A run state in the making: entries are applied to it one by one, then it becomes the next RunState. */
 import { impossible } from '../../kernel/index.js';
 import type { RunFailure, RunState, RunStatus } from './state.js';
+import { EMPTY_BOX, type SignalBox } from './signal-box.js';
 import { EMPTY_STEPS, editSteps, type StepEdit } from './step-table.js';
 import { NULL_VALUE, type Value, type ValueSource } from './value.js';
 
@@ -31,6 +32,7 @@ export interface Draft {
   family: RunState['family'];
   /** run_terminated stands in this row: the row closes the run. */
   terminated: boolean;
+  signals: SignalBox;
   readonly steps: StepEdit;
 }
 
@@ -88,6 +90,7 @@ export function openDraft(before: RunState, atUs: number): Draft {
     traceparent: before.traceparent,
     family: before.family,
     terminated: false,
+    signals: before.signals ?? EMPTY_BOX,
     steps: editSteps(before.steps),
   };
 }
@@ -152,5 +155,9 @@ export function finishDraft(draft: Draft, seq: number): RunState {
     family: draft.family,
     steps: draft.steps.done(),
   };
-  return traceparent === undefined ? state : { ...state, traceparent };
+  return {
+    ...state,
+    ...(draft.signals === EMPTY_BOX ? {} : { signals: draft.signals }),
+    ...(traceparent === undefined ? {} : { traceparent }),
+  };
 }

@@ -1,6 +1,7 @@
 /** Facts the journal records. A closed union: an entry is never rewritten, kinds are only added. */
 import type { ClosePolicy, FailedItems } from './plan.js';
-import type { FamilyLink, RunFailure, StepKeys } from './state.js';
+import type { Signal } from './signal-box.js';
+import type { Awaited, FamilyLink, RunFailure, StepKeys } from './state.js';
 import type { Value, ValueSource } from './value.js';
 
 /** How a run can end. */
@@ -60,6 +61,18 @@ export type Entry =
       readonly isDetached: boolean;
     }
   | { readonly kind: 'child_told'; readonly path: string; readonly how: 'cancel' | 'terminate' }
+  /** It waits for a signal. */
+  | ({ readonly kind: 'step_awaiting'; readonly path: string } & Awaited)
+  /** It completes by a signal that the run had received; output null: the payload is its output. */
+  | {
+      readonly kind: 'signal_taken';
+      readonly path: string;
+      readonly name: string;
+      readonly id: string;
+      readonly output: Value | null;
+    }
+  /** From now on those to whom the approval was escalated may decide, too. */
+  | { readonly kind: 'approval_escalated'; readonly path: string }
   | { readonly kind: 'step_skipped'; readonly path: string }
   | { readonly kind: 'step_cancelling'; readonly path: string; readonly attempt: number; readonly deadlineUs: number }
   | { readonly kind: 'step_cancelled'; readonly path: string; readonly attempt: number; readonly abandoned: boolean }
@@ -90,6 +103,7 @@ export type Entry =
   | { readonly kind: 'body_cancelled'; readonly path: string; readonly index: number }
   /** The item or iteration will fail with this, once its steps that are under way have ended. */
   | { readonly kind: 'body_failing'; readonly path: string; readonly index: number; readonly error: RunFailure }
+  | ({ readonly kind: 'signal_received' } & Signal)
   | { readonly kind: 'cancel_requested'; readonly reason: string; readonly requestedBy: string }
   | { readonly kind: 'run_parked'; readonly code: string; readonly message: string; readonly step: string }
   | { readonly kind: 'run_paused'; readonly reason: string; readonly requestedBy: string }

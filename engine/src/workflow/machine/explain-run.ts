@@ -23,6 +23,10 @@ export type ReasonKind =
   | 'timer'
   /** A step goes on with its body in a moment. */
   | 'body'
+  /** A step waits for a signal. */
+  | 'signal'
+  /** Somebody has to decide. */
+  | 'approval'
   /** A step waits for the end of its child run. */
   | 'child';
 
@@ -73,17 +77,22 @@ function decided(state: RunState): string {
   return `the run is failing with ${state.error?.code ?? 'an error'}`;
 }
 
+function kindOf({ awaits, child, status }: StepState): ReasonKind {
+  if (awaits) return awaits.approval === null ? 'signal' : 'approval';
+  return child === null ? (KINDS[status] ?? 'running') : 'child';
+}
+
 function ofStep(state: RunState, step: StepState, others: number): RunReason {
-  const { path, attempt, worker, sinceUs, status } = step;
+  const { path, attempt, worker, sinceUs, status, awaits } = step;
   return {
-    kind: step.child === null ? (KINDS[status] ?? 'running') : 'child',
+    kind: kindOf(step),
     step: path,
     attempt,
     worker,
     code: status === 'BACKOFF' ? (step.error?.code ?? '') : '',
     message: `${ending(state)}step ${path} waits for ${explainStep(state, step)}`,
     sinceUs: sinceUs === 0 ? null : sinceUs,
-    untilUs: step.dueAtUs ?? state.deadlineUs,
+    untilUs: (awaits ? awaits.deadlineUs : step.dueAtUs) ?? state.deadlineUs,
     others,
   };
 }

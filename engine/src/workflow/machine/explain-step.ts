@@ -2,7 +2,7 @@
 import { isHeld } from './draft.js';
 import { isClosed } from './queries.js';
 import { isEnded } from './resolve-edges.js';
-import type { ChildState, RunState, StepState } from './state.js';
+import type { Awaited, ChildState, RunState, StepState } from './state.js';
 import { formatTimestampUs } from './timestamp.js';
 
 function time(dueAtUs: number | null): string {
@@ -28,6 +28,13 @@ function childOf({ runId, familySlug, told }: ChildState): string {
   return `child run ${runId} of ${familySlug} to end${told === null ? '' : `; it was told to (${told})`}`;
 }
 
+function awaitedReason({ name, deadlineUs, approval }: Awaited): string {
+  if (approval === null) return `signal ${name}${until(deadlineUs)}`;
+  const who = approval.assignees === null ? '' : ` by ${approval.assignees.join(' or ')}`;
+  const later = approval.escalation === null ? '' : `, escalated ${time(approval.escalation.atUs)}`;
+  return `a decision${who}: ${approval.options.join(' or ')}${later}${until(deadlineUs)}`;
+}
+
 function ownReason(step: StepState): string {
   switch (step.status) {
     case 'SCHEDULED':
@@ -39,7 +46,8 @@ function ownReason(step: StepState): string {
       return `attempt ${step.attempt + 1} at ${time(step.dueAtUs)}${why}`;
     }
     case 'WAITING':
-      return step.child === null ? time(step.dueAtUs) : childOf(step.child);
+      if (step.child !== null) return childOf(step.child);
+      return step.awaits ? awaitedReason(step.awaits) : time(step.dueAtUs);
     case 'CANCELLING':
       return `attempt ${step.attempt} to stop${until(step.dueAtUs)}`;
     case 'OPEN':

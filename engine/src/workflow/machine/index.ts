@@ -1,4 +1,5 @@
 /** The machine: the pure function that decides what a run does next, its state, and questions about that state. */
+export { admitSignal, SIGNAL_BYTES_MAX, SIGNALS_MAX } from './admit-signal.js';
 export { advance } from './advance.js';
 export { emptyRun, isGivenUp } from './draft.js';
 export type { ClosedStatus, Entry } from './entries.js';
@@ -32,13 +33,18 @@ export type {
   ExpressionScope,
   FailedItems,
   Join,
+  OpenApproval,
   Plan,
   PlanBody,
   PlanEdge,
+  PlanSignal,
   PlanStep,
   RetryPlan,
   Template,
 } from './plan.js';
+export { decisionPayload } from './decision.js';
+export { boxOf, seenOf, type Signal } from './signal-box.js';
+export type { Awaited } from './state.js';
 export { stepAt } from './plan.js';
 export { isActive, isClosed, resolveSource, runOutput, stateBytes, wakeAtUs } from './queries.js';
 export { outcomesOf, withOutcomes } from './body-state.js';

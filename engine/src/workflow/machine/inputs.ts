@@ -1,5 +1,6 @@
 /** What goes into the machine (facts from outside) and what comes out of it. */
 import type { ClosedStatus, Entry } from './entries.js';
+import type { Signal } from './signal-box.js';
 import type { FamilyLink, RunFailure, RunState } from './state.js';
 import type { Value } from './value.js';
 
@@ -77,7 +78,9 @@ export type RunInput =
   | { readonly kind: 'resume'; readonly requestedBy?: string }
   /** Ends parking; the step that parked the run is tried again at once. */
   | { readonly kind: 'retry'; readonly requestedBy: string }
-  | { readonly kind: 'terminate'; readonly reason: string; readonly requestedBy: string };
+  | { readonly kind: 'terminate'; readonly reason: string; readonly requestedBy: string }
+  /** Somebody says something to the run; whoever sent it has been told that the run will hear it. */
+  | ({ readonly kind: 'signal' } & Signal);
 
 /** What the shell does after the commit. All of it is derivable from the state, so a crash loses nothing. */
 export type Command =

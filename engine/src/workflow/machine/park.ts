@@ -9,6 +9,7 @@ import { isEnded } from './resolve-edges.js';
 import { scopeOfPath } from './path.js';
 import { schedule } from './schedule.js';
 import { isBodyStatus } from './step-table.js';
+import { takeAll } from './signals.js';
 import { emit, goesOn, mayTryAgain, type Tick } from './tick.js';
 import { catchUp } from './wake.js';
 
@@ -43,6 +44,8 @@ function repeatOrders(tick: Tick): void {
 function goOn(tick: Tick): void {
   const { draft } = tick;
   repeatOrders(tick);
+  // First, so that what came in time is not overdue.
+  takeAll(tick);
   catchUp(tick);
   // Which steps ended while it was held stands nowhere; looking at all of them again decides only what is open.
   tick.ended.length = 0;

@@ -88,6 +88,16 @@ interface PlanStepBase {
 /** What becomes of a child whose parent comes to its end first. */
 export type ClosePolicy = 'cancel' | 'terminate' | 'abandon';
 
+/** Who may decide an approval, and on what. */
+export interface OpenApproval {
+  /** null: whoever may send signals to the run. */
+  readonly assignees: readonly string[] | null;
+  /** What may be decided, at least one. */
+  readonly options: readonly string[];
+  /** Who may decide besides, and from when; null: nobody, or they may already. */
+  readonly escalation: { readonly atUs: number; readonly assignees: readonly string[] } | null;
+}
+
 /** A step. */
 export type PlanStep =
   | (PlanStepBase & {
@@ -170,7 +180,29 @@ export type PlanStep =
       readonly until: (scope: ExpressionScope) => boolean;
       readonly maxIterations: number;
       readonly body: PlanBody;
+    })
+  | (PlanStepBase & {
+      readonly type: 'SIGNAL';
+      readonly signal: string;
+      /** When it gives up, microseconds since 1970; null: never. Throws DuctorError expression_failed. */
+      readonly deadlineUs: (scope: ExpressionScope, nowUs: number) => number | null;
+    })
+  | (PlanStepBase & {
+      readonly type: 'APPROVAL';
+      readonly signal: string;
+      readonly deadlineUs: (scope: ExpressionScope, nowUs: number) => number | null;
+      /** Who may decide, and on what. Throws DuctorError expression_failed. */
+      readonly open: (scope: ExpressionScope, nowUs: number) => OpenApproval;
     });
+
+/** A signal that steps of a plan wait for. */
+export interface PlanSignal {
+  readonly name: string;
+  /** What may be decided, when it decides an approval; null: it does not, and carries what the check lets through. */
+  readonly options: readonly string[] | null;
+  /** Problems of a payload, or of the form of a decision; empty when it is fine. */
+  readonly check: (payload: Value) => readonly string[];
+}
 
 /** What a gathered list holds for an item that failed: null, nothing at all, or `{"error": ...}`. */
 export type FailedItems = 'null' | 'skip' | 'error';
@@ -201,6 +233,8 @@ export interface Plan extends PlanBody {
   readonly priority: number;
   /** Of steps that do not say their own; null: they have none. */
   readonly fairnessKey: Template | null;
+  /** Signals that its runs can receive, by name. */
+  readonly signals: ReadonlyMap<string, PlanSignal>;
   /** Others may send its runs messages of which none may be lost: such a run ends only once it has seen them all. */
   readonly receives: boolean;
   /** Problems of an input, empty when it is fine. */

@@ -1,6 +1,7 @@
 /** What a shell may ask of a run's state. All from the state alone: no plan, no clock. */
 import { isHeld } from './draft.js';
 import { valueOf } from './resolve-source.js';
+import { boxBytes } from './signal-box.js';
 import type { RunState } from './state.js';
 import type { Value, ValueSource } from './value.js';
 
@@ -46,6 +47,7 @@ export function runOutput(state: RunState): Value | null {
 export function stateBytes(state: RunState): number {
   let bytes = 700 + state.input.data.byteLength + state.steps.bytes;
   for (const [key, value] of Object.entries(state.attributes)) bytes += 100 + 2 * (key.length + value.length);
+  if (state.signals !== undefined) bytes += boxBytes(state.signals);
   if (state.output?.kind === 'value') bytes += state.output.value.data.byteLength;
   if (state.error !== null) bytes += 200 + 2 * (state.error.message.length + state.error.stack.length);
   return bytes;

@@ -7,6 +7,7 @@ import { pathIn } from './path.js';
 import type { PlanStep, Template } from './plan.js';
 import { valueOf } from './resolve-source.js';
 import { schedule } from './schedule.js';
+import { startAwaiting } from './signals.js';
 import type { StepKeys } from './state.js';
 import { sourceOf } from './source-of.js';
 import { emit, type Place, type Tick } from './tick.js';
@@ -121,6 +122,9 @@ function begin(tick: Tick, step: PlanStep, place: Place, path: string): void {
       return gather(tick, step, place, path);
     case 'SUB_WORKFLOW':
       return startChild(tick, { step, place, path });
+    case 'SIGNAL':
+    case 'APPROVAL':
+      return startAwaiting(tick, step, place, path);
   }
 }
 

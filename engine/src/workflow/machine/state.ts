@@ -10,8 +10,8 @@
  * only those steps begin.
  * Step status (a step that is not in `steps` is PENDING)
  *   PENDING -> SCHEDULED -> RUNNING -> COMPLETED | FAILED | BACKOFF;  BACKOFF -> SCHEDULED (next attempt)
- *   PENDING -> WAITING (a timer, or a child run) -> COMPLETED | FAILED
- *    PENDING -> COMPLETED | FAILED (done by the coordinator itself)
+ *   PENDING -> WAITING (a timer, a child run, or a signal) -> COMPLETED | FAILED
+ *   PENDING -> COMPLETED | FAILED (done by the coordinator itself)
  *   PENDING -> SKIPPED
  *   SCHEDULED | RUNNING -> CANCELLING -> COMPLETED | FAILED | CANCELLED;  BACKOFF | WAITING -> CANCELLED
  *   SCHEDULED | RUNNING -> CANCELLED (the run is terminated)
@@ -20,7 +20,8 @@
  * Steps of a body leave the table together, when their item or iteration has ended: its outcome stands in the step that
  * runs the body.
  */
-import type { ClosePolicy } from './plan.js';
+import type { ClosePolicy, OpenApproval } from './plan.js';
+import type { SignalBox } from './signal-box.js';
 import type { Value, ValueSource } from './value.js';
 
 /** Public state of a run. */
@@ -137,6 +138,16 @@ export interface StepKeys {
   readonly idempotency: string;
 }
 
+/** What a step that waits for a signal waits for. */
+export interface Awaited {
+  /** Name of the signal. */
+  readonly name: string;
+  /** When it gives up, microseconds since 1970; null: never. */
+  readonly deadlineUs: number | null;
+  /** Set for an approval. */
+  readonly approval: OpenApproval | null;
+}
+
 /** State of one step. */
 export interface StepState {
   readonly path: string;
@@ -170,6 +181,8 @@ export interface StepState {
   readonly child: ChildState | null;
   /** Null: all are the default ones. */
   readonly keys: StepKeys | null;
+  /** Set while it waits for a signal; absent or null: it does not. */
+  readonly awaits?: Awaited | null;
 }
 
 /**
@@ -233,5 +246,7 @@ export interface RunState {
   readonly traceparent?: string;
   /** Null for a run that no step started. */
   readonly family: FamilyLink | null;
+  /** Signals that were received; absent: none ever. */
+  readonly signals?: SignalBox;
   readonly steps: StepTable;
 }

@@ -7,6 +7,7 @@ import { openOf } from './body-state.js';
 import { isEndDecided, isHeld, triesAgain, type Draft } from './draft.js';
 import type { ClosedStatus, Entry } from './entries.js';
 import { ownerOfScope, scopeName, scopeOfPath } from './path.js';
+import { hasSeen } from './signal-box.js';
 import type { BodyState, StepState, StepStatus } from './state.js';
 import { isActiveStatus, isBodyStatus, isWaitingStatus } from './step-table.js';
 
@@ -37,6 +38,9 @@ export const STEP_TRANSITIONS: Readonly<Record<StepEntry['kind'], readonly StepF
   step_waiting: ['PENDING'],
   child_started: ['PENDING'],
   child_told: ['WAITING'],
+  step_awaiting: ['PENDING'],
+  signal_taken: ['WAITING'],
+  approval_escalated: ['WAITING'],
   step_skipped: ['PENDING'],
   step_cancelling: ['SCHEDULED', 'RUNNING'],
   step_cancelled: ['CANCELLING', 'BACKOFF', 'WAITING', 'SCHEDULED', 'RUNNING', 'OPEN', 'CLOSING'],
@@ -157,6 +161,8 @@ function isRunTransition(draft: Draft, entry: RunEntry): boolean {
   if (entry.kind === 'run_started') return !draft.started;
   if (!draft.started || draft.closed !== null) return false;
   switch (entry.kind) {
+    case 'signal_received':
+      return !draft.terminated && !hasSeen(draft.signals, entry.name, entry.id, draft.atUs);
     case 'cancel_requested':
       return draft.cancel === null && draft.ending === null;
     case 'run_parked':

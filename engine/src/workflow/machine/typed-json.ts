@@ -4,10 +4,13 @@
  * of it.
  */
 import { DuctorError } from '../../kernel/index.js';
-import type { Value } from './value.js';
+import { jsonValue, type Value } from './value.js';
 
 /** Name of the encoding. */
 export const TYPED_ENCODING = 'json-typed';
+
+/** Type of a part that was encoded by itself: its JSON is `{"encoding": …, "data": base64}`. */
+const ENCODED = 'encoded';
 
 /** Before the name of an app's own codec: what follows it nobody but the app can read. */
 export const CODEC_PREFIX = 'codec/';
@@ -20,7 +23,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 /** A value as JSON if it says that it is one, else undefined. Throws, of whatever class, for bytes that are not. */
-export function jsonOfValue(value: Value): { readonly json: unknown; readonly types: readonly unknown[] } | undefined {
+export function jsonOfValue(value: Value): TypedJson | undefined {
   const isTyped = value.encoding === TYPED_ENCODING;
   if (!isTyped && value.encoding !== 'json' && value.encoding !== '') return undefined;
   const parsed: unknown = JSON.parse(UTF8.decode(value.data));
@@ -106,4 +109,42 @@ export function asJson(value: Value): Uint8Array {
   if (typed !== undefined) return typed;
   const data = Buffer.from(value.data.buffer, value.data.byteOffset, value.data.byteLength).toString('base64');
   return Buffer.from(JSON.stringify({ encoding: value.encoding, data }), 'utf8');
+}
+
+/** JSON with what its parts were. */
+export interface TypedJson {
+  readonly json: unknown;
+  readonly types: readonly unknown[];
+}
+
+/** A value as a field of an object: its JSON and its types, or encoded by itself where it has no JSON. */
+export function embedded(value: Value, field: string): TypedJson {
+  const found = jsonOfValue(value);
+  if (found === undefined) {
+    const data = Buffer.from(value.data).toString('base64');
+    return { json: { encoding: value.encoding, data }, types: [[[field], ENCODED]] };
+  }
+  const types = found.types.map((mark) => {
+    const [path, type]: readonly unknown[] = Array.isArray(mark) ? mark : [];
+    return [[field, ...(Array.isArray(path) ? path : [])], type];
+  });
+  return { json: found.json, types };
+}
+
+/** Typed JSON as bytes. */
+export function typedValue({ json, types }: TypedJson): Value {
+  if (types.length === 0) return jsonValue(json);
+  return { data: Buffer.from(JSON.stringify({ json, types }), 'utf8'), encoding: TYPED_ENCODING };
+}
+
+/** The value that `embedded` put into a field; JSON null where there is none. */
+export function extracted({ json, types }: TypedJson, field: string): Value {
+  const part = isObject(json) && Object.hasOwn(json, field) ? json[field] : null;
+  const marks = types.flatMap((mark): readonly (readonly [path: readonly unknown[], type: unknown])[] => {
+    const [path, type]: readonly unknown[] = Array.isArray(mark) ? mark : [];
+    return Array.isArray(path) && path[0] === field ? [[path.slice(1), type]] : [];
+  });
+  const isEncoded = marks.some(([path, type]) => path.length === 0 && type === ENCODED);
+  if (!isEncoded || !isObject(part)) return typedValue({ json: part, types: marks });
+  return { data: Buffer.from(String(part['data']), 'base64'), encoding: String(part['encoding']) };
 }

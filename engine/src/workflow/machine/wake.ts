@@ -6,6 +6,7 @@ import type { Disposition } from './inputs.js';
 import { schedule } from './schedule.js';
 import { endCancelled, failAttempt, plainFailure, type AttemptFailure } from './settle-attempt.js';
 import { endWait } from './start-steps.js';
+import { awaitedTooLong } from './signals.js';
 import type { StepState } from './state.js';
 import { callbackAt, emit, type Tick } from './tick.js';
 
@@ -42,7 +43,7 @@ function happen(tick: Tick, step: StepState): void {
     case 'BACKOFF':
       return tryAgain(tick, step);
     case 'WAITING':
-      return endWait(tick, step.path);
+      return step.awaits ? awaitedTooLong(tick, step.path, step.awaits) : endWait(tick, step.path);
     case 'CANCELLING':
       return endCancelled(tick, step, true);
     case 'OPEN':

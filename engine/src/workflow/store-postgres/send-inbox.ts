@@ -9,7 +9,13 @@ import {
   prepared,
   uuidArray,
 } from '../../store/index.js';
-import { isForRun, type InboxMessage, type SendOutcome } from '../coordinator/ports.js';
+import {
+  BOX_BYTES_MAX,
+  BOX_MESSAGES_MAX,
+  isForRun,
+  type InboxMessage,
+  type SendOutcome,
+} from '../coordinator/ports.js';
 import { statusCode } from './run-status-code.js';
 import { textArray } from './text-array.js';
 
@@ -21,6 +27,7 @@ export const INBOX_KIND: Readonly<Record<InboxMessage['kind'], number>> = {
   pause: 4,
   resume: 5,
   retry: 6,
+  signal: 40,
   start: 60,
   child_closed: 61,
 };
@@ -36,7 +43,10 @@ const IS_SENT = 'coalesce(m.n in (select b.n from box b), false)';
  * that one at the moment at which it is continued itself sees it as busy.
  */
 const send = (further: string): string => `with m as materialized (
-  select m.*, r.to_id, case when m.is_for_run then m.run_id else r.chain_id end as chain_id, ductor.now_us() as now_us
+  select m.*, r.to_id, case when m.is_for_run then m.run_id else r.chain_id end as chain_id, ductor.now_us() as now_us,
+    case when m.kind = ${INBOX_KIND.signal} then (
+      select count(*) >= ${BOX_MESSAGES_MAX} or coalesce(sum(octet_length(i.body)), 0) >= ${BOX_BYTES_MAX}
+      from ductor.run_inbox i where i.tenant_id = m.tenant_id and i.chain_id = r.chain_id) else false end as is_full
   from unnest($1::uuid[], $2::uuid[], $3::smallint[], $4::boolean[], $5::int[], $6::int[])
     with ordinality as m (tenant_id, run_id, kind, is_for_run, start, size, n)
   cross join lateral (
@@ -52,13 +62,13 @@ const send = (further: string): string => `with m as materialized (
   cross join lateral (
     select r.shard from ductor.runs r
     where r.tenant_id = m.tenant_id and r.run_id = m.to_id and r.closed_at is null
-      and (r.sealed_until is null or r.sealed_until <= m.now_us) for key share) r
+      and (r.sealed_until is null or r.sealed_until <= m.now_us) and not m.is_full for key share) r
 ), sent as (
   insert into ductor.run_inbox (tenant_id, chain_id, shard, kind, body)
   select b.tenant_id, b.chain_id, b.shard, b.kind, substring($7::bytea from b.start + 1 for b.size)
   from box b order by b.n
 )${further}
-select m.n::int - 1 as n, not ${IS_SENT} as is_busy from m
+select m.n::int - 1 as n, not ${IS_SENT} as is_busy, m.is_full from m
 where ${IS_SENT} or (
   select true from ductor.runs r where r.tenant_id = m.tenant_id and r.run_id = m.to_id and r.closed_at is null)`;
 
@@ -88,6 +98,11 @@ function deedArrays(messages: readonly Omit<InboxMessage, 'id'>[]): readonly str
   ];
 }
 
+function answerOf(row: { readonly is_busy: boolean; readonly is_full: boolean }): SendOutcome {
+  if (row.is_full) return 'full';
+  return row.is_busy ? 'busy' : 'sent';
+}
+
 /** See InboxStore.send. */
 export async function sendInbox(
   db: Queryable,
@@ -97,16 +112,19 @@ export async function sendInbox(
   const blob = new BatchBlob();
   const slices = messages.map((message) => blob.append(message.body));
   const deeds = deedArrays(messages);
-  const { rows } = await db.query<Row & { n: number; is_busy: boolean }>(deeds.length === 0 ? SEND : SEND_DEEDS, [
-    uuidArray(messages.map((message) => message.tenantId)),
-    uuidArray(messages.map((message) => message.runId)),
-    integerArray(messages.map((message) => INBOX_KIND[message.kind])),
-    booleanArray(messages.map((message) => isForRun(message.kind))),
-    integerArray(slices.map((slice) => slice.offset)),
-    integerArray(slices.map((slice) => slice.length)),
-    blob.toBuffer(),
-    ...deeds,
-  ]);
-  const answers = new Map(rows.map((row) => [row.n, row.is_busy ? ('busy' as const) : ('sent' as const)]));
+  const { rows } = await db.query<Row & { n: number; is_busy: boolean; is_full: boolean }>(
+    deeds.length === 0 ? SEND : SEND_DEEDS,
+    [
+      uuidArray(messages.map((message) => message.tenantId)),
+      uuidArray(messages.map((message) => message.runId)),
+      integerArray(messages.map((message) => INBOX_KIND[message.kind])),
+      booleanArray(messages.map((message) => isForRun(message.kind))),
+      integerArray(slices.map((slice) => slice.offset)),
+      integerArray(slices.map((slice) => slice.length)),
+      blob.toBuffer(),
+      ...deeds,
+    ],
+  );
+  const answers = new Map(rows.map((row) => [row.n, answerOf(row)]));
   return messages.map((_, n) => answers.get(n) ?? 'not_open');
 }

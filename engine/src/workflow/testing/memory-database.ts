@@ -6,7 +6,7 @@
  * `violations` for the test to look at.
  */
 import { shardOf, SHARD_COUNT } from '../../kernel/index.js';
-import { BOX_SEALED_MS, isForRun } from '../coordinator/ports.js';
+import { BOX_BYTES_MAX, BOX_MESSAGES_MAX, BOX_SEALED_MS, isForRun } from '../coordinator/ports.js';
 import type {
   ClusterView,
   CommitOutcome,
@@ -172,7 +172,9 @@ export class MemoryDatabase {
       const run = isPassedOn ? this.#lastOf({ ...message, runId: chainIdOf(named.header) }) : named;
       if (run === undefined || run.header.closedAtUs !== null) return 'not_open';
       if (run.sealedUntilUs > this.#options.nowUs()) return 'busy';
-      this.#put(isForRun(message.kind) ? message : { ...message, runId: chainIdOf(run.header) });
+      const put = isForRun(message.kind) ? message : { ...message, runId: chainIdOf(run.header) };
+      if (message.kind === 'signal' && this.#isFull(nameOf(put))) return 'full';
+      this.#put(put);
       return 'sent';
     });
   }
@@ -307,6 +309,12 @@ export class MemoryDatabase {
     if (run.header.closedAtUs !== null) this.violations.push(`row ${write.seq} of ${name} after its end`);
     this.#append(run, write);
     return 'written';
+  }
+
+  #isFull(name: string): boolean {
+    const box = [...this.inbox.values()].filter((message) => nameOf(message) === name);
+    const bytes = box.reduce((sum, { body }) => sum + body.byteLength, 0);
+    return box.length >= BOX_MESSAGES_MAX || bytes >= BOX_BYTES_MAX;
   }
 
   #hasUnread(header: RunHeader, consumed: readonly number[]): boolean {

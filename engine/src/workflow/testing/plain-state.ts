@@ -1,5 +1,6 @@
 /** States as plain JSON, to compare and to keep beside recorded histories. */
-import type { BodyState, RunState, StepState, Value, ValueSource } from '../machine/index.js';
+import { seenOf, type BodyState, type RunState, type StepState } from '../machine/index.js';
+import type { Value, ValueSource } from '../machine/index.js';
 
 function plainValue(value: Value | null): unknown {
   if (value === null) return null;
@@ -28,12 +29,13 @@ function plainBody(body: BodyState): unknown {
 
 /** Everything that stands in a state, its kept sums included, as plain JSON that two equal states share. */
 export function plainState(state: RunState): Readonly<Record<string, unknown>> {
-  const { steps } = state;
+  const { steps, signals } = state;
   return {
     ...state,
     input: plainValue(state.input),
     output: plainSource(state.output),
     attributes: { ...state.attributes },
+    ...(signals === undefined ? {} : { signals: { ...signals, seen: seenOf(signals) } }),
     steps: Array.from(steps.values(), plainStep),
     active: steps.active,
     waiting: steps.waiting,

@@ -2,7 +2,8 @@
 import { impossible } from '../../kernel/index.js';
 import { DEFAULT_PRIORITY } from '../machine/plan.js';
 import type { ClosePolicy, Compensation, ExpressionScope, FailedItems, Join } from '../machine/index.js';
-import type { Plan, PlanBody, PlanEdge, PlanStep, RetryPlan, Template, ValueSource } from '../machine/index.js';
+import type { OpenApproval, Plan, PlanBody, PlanEdge, PlanSignal, PlanStep } from '../machine/index.js';
+import type { RetryPlan, Template, ValueSource } from '../machine/index.js';
 
 /** A template from a function, or from where the value stands. */
 export function template(evaluate: (scope: ExpressionScope) => unknown, source: ValueSource | null = null): Template {
@@ -115,6 +116,19 @@ export type StepSpec =
       readonly maxIterations: number;
       readonly body: BodySpec;
       readonly join?: Join | undefined;
+    }
+  | {
+      readonly type: 'SIGNAL';
+      readonly signal: string;
+      readonly deadlineUs: (scope: ExpressionScope, nowUs: number) => number | null;
+      readonly join?: Join | undefined;
+    }
+  | {
+      readonly type: 'APPROVAL';
+      readonly signal: string;
+      readonly deadlineUs: (scope: ExpressionScope, nowUs: number) => number | null;
+      readonly open: (scope: ExpressionScope, nowUs: number) => OpenApproval;
+      readonly join?: Join | undefined;
     };
 
 /** A body to be. */
@@ -225,9 +239,19 @@ function allSteps({ steps }: PlanBody): readonly PlanStep[] {
   return steps.flatMap((step) => ('body' in step ? [step, ...allSteps(step.body)] : [step]));
 }
 
+function signalOf(step: PlanStep): PlanSignal | undefined {
+  if (step.type !== 'SIGNAL' && step.type !== 'APPROVAL') return undefined;
+  return { name: step.signal, options: step.type === 'SIGNAL' ? null : ['yes', 'no'], check: () => [] };
+}
+
 /** Builds a plan. Throws internal for an edge that names no step. */
 export function planOf(spec: PlanSpec): Plan {
   const body = bodyOf(spec);
+  const signals = new Map(
+    allSteps(body)
+      .flatMap((step) => signalOf(step) ?? [])
+      .map((signal) => [signal.name, signal]),
+  );
   return {
     familySlug: 'test',
     version: spec.version ?? 1,
@@ -237,9 +261,10 @@ export function planOf(spec: PlanSpec): Plan {
     timeoutMs: spec.timeoutMs ?? null,
     onFailure: spec.onFailure ?? 'drain',
     onExhausted: spec.onExhausted ?? 'fail',
-    receives: spec.receives ?? false,
     priority: DEFAULT_PRIORITY,
     fairnessKey: null,
+    receives: spec.receives ?? signals.size > 0,
+    signals,
     checkInput: () => [],
   };
 }

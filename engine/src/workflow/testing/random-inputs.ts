@@ -103,6 +103,21 @@ const closings = fc
     return { kind: 'child_closed', path: step?.path ?? 'ghost', runId, status, output, error: why };
   });
 
+/** Signals: names that steps wait for and one that none does; few ids, so that some come twice. */
+const signals = fc
+  .record({
+    name: fc.constantFrom('ping', 'pong', 'review', 'nobody', null, null, null),
+    id: fc.constantFrom('1', '2', '3', '4', '5', '6'),
+    by: fc.constantFrom('ada', 'bob', 'eve', ''),
+    payload: fc
+      .constantFrom<unknown>(7, null, { option: 'yes' }, { option: 'no', comment: 'sorry' }, { option: 'else' })
+      .map((json) => jsonValue(json)),
+  })
+  .map((signal): Draw => (state) => {
+    const awaited = [...state.steps.values()].find(({ awaits }) => awaits)?.awaits?.name;
+    return { kind: 'signal', ...signal, name: signal.name ?? awaited ?? 'ping' };
+  });
+
 const plain =
   (input: RunInput): Draw =>
   () =>
@@ -121,6 +136,7 @@ const draws: fc.Arbitrary<Draw> = fc.oneof(
   { weight: 1, arbitrary: fc.constant(plain({ kind: 'pause', reason: 'hold on', requestedBy: 'someone' })) },
   { weight: 1, arbitrary: fc.boolean().map((rarely) => plain(rarely ? TERMINATE : { kind: 'wake' })) },
   { weight: 2, arbitrary: silences },
+  { weight: 5, arbitrary: signals },
   { weight: 1, arbitrary: fc.constant(plain(start('again'))) },
 );
 

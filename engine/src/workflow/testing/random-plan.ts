@@ -112,6 +112,34 @@ const children: fc.Arbitrary<StepSpec> = fc.record({
   closePolicy: fc.constantFrom('cancel' as const, 'cancel' as const, 'terminate' as const, 'abandon' as const),
 });
 
+/** When a wait for a signal ends; always, so that every run ends. */
+const deadlines = fc.oneof(
+  { weight: 20, arbitrary: fc.constantFrom(0, 20, 40_031, 5e6).map((us) => (now: number) => now + us) },
+  { weight: 1, arbitrary: fc.constant(fail) },
+);
+
+const signals: fc.Arbitrary<StepSpec> = fc
+  .tuple(fc.constantFrom('ping', 'pong'), deadlines)
+  .map(([signal, until]) => ({ type: 'SIGNAL', signal, deadlineUs: (_scope, nowUs) => until(nowUs) }));
+
+const approvals: fc.Arbitrary<StepSpec> = fc
+  .record({
+    until: deadlines,
+    assignees: fc.constantFrom(null, ['ada'], ['ada', 'bob']),
+    escalateUs: fc.constantFrom(null, 0, 1_000, 1e6),
+    fails: fc.constantFrom(false, false, false, true),
+  })
+  .map(({ until, assignees, escalateUs, fails }) => ({
+    type: 'APPROVAL',
+    signal: 'review',
+    deadlineUs: (_scope, nowUs) => until(nowUs),
+    open: (_scope, nowUs) => {
+      if (fails) fail();
+      const escalation = escalateUs === null ? null : { atUs: nowUs + escalateUs, assignees: ['eve'] };
+      return { assignees, options: ['yes', 'no'], escalation };
+    },
+  }));
+
 const ends: fc.Arbitrary<StepSpec> = fc.constantFrom<StepSpec>(
   { type: 'FAIL', code: 'no_credit', message: () => 'refused' },
   { type: 'FAIL', code: 'no_credit', message: fail },
@@ -130,6 +158,8 @@ function stepSpecs(index: number, where: Where = TOP): fc.Arbitrary<StepSpec> {
     { weight: 6, arbitrary: withJoin(waits) },
     { weight: 3, arbitrary: withJoin(switches) },
     { weight: 3, arbitrary: withJoin(children) },
+    { weight: 3, arbitrary: withJoin(signals) },
+    { weight: 2, arbitrary: withJoin(approvals) },
     { weight: index === 0 ? 0 : 1, arbitrary: withJoin(ends) },
     { weight: where.depth > 1 ? 0 : 2, arbitrary: withJoin(fc.oneof(scatters(index, where), loops(index, where))) },
   );

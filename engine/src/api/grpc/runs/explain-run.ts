@@ -12,7 +12,7 @@ import {
   type PlanStep,
 } from '../ports.js';
 import type { RunState } from '../ports.js';
-import type { WaitReason } from '../ports.js';
+import type { StepState, WaitReason } from '../ports.js';
 import { RUN_STATES } from '../wire/enums.js';
 import { timestampOf } from '../wire/timestamp.js';
 import { missingRun } from './read-runs.js';
@@ -51,6 +51,8 @@ const REASONS: Readonly<Record<WaitReason['kind'], RunReason>> = {
   timer: RunReason.RUN_REASON_TIMER,
   body: RunReason.RUN_REASON_BODY,
   child: RunReason.RUN_REASON_CHILD,
+  signal: RunReason.RUN_REASON_SIGNAL,
+  approval: RunReason.RUN_REASON_APPROVAL,
 };
 
 /** A worker by the id it chose; it stands behind its tenant's in the journal. */
@@ -92,6 +94,16 @@ function foundOf(state: RunState, reason: WaitReason, plan: Plan | undefined, wo
   return { reason: REASONS[reason.kind], message: reason.message, worker: workerId(reason.worker), ...place };
 }
 
+/** The signal or decision that a step waits for. */
+function awaitedOf(step: StepState | undefined): Pick<RunExplanation, 'signal' | 'assignees' | 'options'> {
+  const approval = step?.awaits?.approval ?? null;
+  return {
+    signal: step?.awaits?.name ?? '',
+    assignees: [...(approval?.assignees ?? [])],
+    options: [...(approval?.options ?? [])],
+  };
+}
+
 function explanationOf(state: RunState, plan: Plan | undefined, workers: Workers): RunExplanation {
   const common = { runId: state.runId, state: RUN_STATES[state.status] };
   const reason = reasonOf(state);
@@ -99,7 +111,10 @@ function explanationOf(state: RunState, plan: Plan | undefined, workers: Workers
     const closed = { reason: RunReason.RUN_REASON_CLOSED, message: `the run has ended: ${state.status}` };
     const nothing = { step: '', attempt: 0, worker: '', queue: '', handler: '', childRunId: '' };
     const since = state.closedAtUs === null ? undefined : timestampOf(state.closedAtUs);
-    return { ...common, ...closed, ...nothing, code: state.error?.code ?? '', since, until: undefined, otherSteps: 0 };
+    return {
+      ...{ ...common, ...closed, ...nothing, code: state.error?.code ?? '' },
+      ...{ since, until: undefined, otherSteps: 0, ...awaitedOf(undefined) },
+    };
   }
   const { step, attempt, code, sinceUs, untilUs, others: otherSteps } = reason;
   return {
@@ -107,6 +122,7 @@ function explanationOf(state: RunState, plan: Plan | undefined, workers: Workers
     ...foundOf(state, reason, plan, workers),
     ...{ step, attempt, code, otherSteps },
     childRunId: reason.kind === 'child' ? (state.steps.get(step)?.child?.runId ?? '') : '',
+    ...awaitedOf(state.steps.get(step)),
     since: sinceUs === null ? undefined : timestampOf(sinceUs),
     until: untilUs === null ? undefined : timestampOf(untilUs),
   };

@@ -49,6 +49,7 @@ const STEP_TYPES: ReadonlyMap<string, StepType> = new Map(
     ...[StepType.STEP_TYPE_SWITCH, StepType.STEP_TYPE_FAIL, StepType.STEP_TYPE_COMPLETE],
     ...[StepType.STEP_TYPE_SCATTER, StepType.STEP_TYPE_GATHER, StepType.STEP_TYPE_LOOP],
     StepType.STEP_TYPE_SUB_WORKFLOW,
+    ...[StepType.STEP_TYPE_SIGNAL, StepType.STEP_TYPE_APPROVAL],
   ].map((type) => [StepType[type], type]),
 );
 const EDGE_TYPES: ReadonlyMap<string, EdgeType> = new Map(

@@ -68,6 +68,10 @@ export const GOOD_REQUESTS: Readonly<Record<string, GoodRequest>> = {
     ...naming(({ openRunId }) => ({ run_id: openRunId })),
     answer: 'run_not_parked',
   },
+  '/ductor.v1.RunService/SignalRun': {
+    ...naming(({ openRunId }) => ({ run_id: openRunId, name: 'paid' })),
+    answer: 'signal_unknown',
+  },
   '/ductor.v1.RunService/StreamTriggers': {
     request: ({ familySlug }) => ({ batch_id: '1', items: [{ family_slug: familySlug }] }),
     namesObject: 'inside',

@@ -88,6 +88,10 @@ export enum RunReason {
   RUN_REASON_RETRY_WAIT = 8,
   /** RUN_REASON_TIMER - A step waits for time. */
   RUN_REASON_TIMER = 9,
+  /** RUN_REASON_SIGNAL - A step waits for a signal. */
+  RUN_REASON_SIGNAL = 40,
+  /** RUN_REASON_APPROVAL - Somebody has to decide. */
+  RUN_REASON_APPROVAL = 41,
   /** RUN_REASON_BODY - A step goes on with the items of its body in a moment. */
   RUN_REASON_BODY = 50,
   /** RUN_REASON_CHILD - A step waits for the end of its child run. */
@@ -337,6 +341,44 @@ export interface RetryRunResponse {
   data: Run | undefined;
 }
 
+export interface SignalRunRequest {
+  runId: string;
+  /** Name of the signal, as a step of the run's version names it. */
+  name: string;
+  /** What the step that takes it yields. Absent: null. */
+  payload:
+    | any
+    | undefined;
+  /** The payload as bytes, instead of payload: keeps exact types. */
+  payloadBytes:
+    | Payload
+    | undefined;
+  /** Of one name an id is received once, for 24 hours. Empty: the engine draws one. At most 128 characters. */
+  signalId: string;
+  /** Instead of a payload, where the signal decides an approval. */
+  decision: Decision | undefined;
+}
+
+/** What somebody decided on an approval. */
+export interface Decision {
+  /** One of the options of the approval. */
+  option: string;
+  /** Who decided, one of its assignees; at most 256 characters. Empty: the caller. */
+  by: string;
+  /** At most 4096 characters. */
+  comment: string;
+  /** Must fit the approval's form, if it has one. */
+  form:
+    | any
+    | undefined;
+  /** The form as bytes, instead of form: keeps exact types. */
+  formBytes: Payload | undefined;
+}
+
+export interface SignalRunResponse {
+  data: Run | undefined;
+}
+
 export interface ExplainRunRequest {
   runId: string;
 }
@@ -368,6 +410,12 @@ export interface RunExplanation {
   otherSteps: number;
   /** Child run that the step waits for. */
   childRunId: string;
+  /** Signal that is waited for. */
+  signal: string;
+  /** Who may decide; empty: whoever may send signals to the run. */
+  assignees: string[];
+  /** What may be decided. */
+  options: string[];
 }
 
 export interface ExplainRunResponse {
@@ -2947,6 +2995,285 @@ export const RetryRunResponse: MessageFns<RetryRunResponse> = {
   },
 };
 
+function createBaseSignalRunRequest(): SignalRunRequest {
+  return { runId: "", name: "", payload: undefined, payloadBytes: undefined, signalId: "", decision: undefined };
+}
+
+export const SignalRunRequest: MessageFns<SignalRunRequest> = {
+  encode(message: SignalRunRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.runId !== "") {
+      writer.uint32(10).string(message.runId);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.payload !== undefined) {
+      Value.encode(Value.wrap(message.payload), writer.uint32(26).fork()).join();
+    }
+    if (message.payloadBytes !== undefined) {
+      Payload.encode(message.payloadBytes, writer.uint32(34).fork()).join();
+    }
+    if (message.signalId !== "") {
+      writer.uint32(42).string(message.signalId);
+    }
+    if (message.decision !== undefined) {
+      Decision.encode(message.decision, writer.uint32(50).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SignalRunRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSignalRunRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.payload = Value.unwrap(Value.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.payloadBytes = Payload.decode(reader, reader.uint32());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.signalId = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.decision = Decision.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<SignalRunRequest>, I>>(base?: I): SignalRunRequest {
+    return SignalRunRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<SignalRunRequest>, I>>(object: I): SignalRunRequest {
+    const message = createBaseSignalRunRequest();
+    message.runId = object.runId ?? "";
+    message.name = object.name ?? "";
+    message.payload = object.payload === undefined ? undefined : object.payload;
+    message.payloadBytes = (object.payloadBytes !== undefined && object.payloadBytes !== null)
+      ? Payload.fromPartial(object.payloadBytes)
+      : undefined;
+    message.signalId = object.signalId ?? "";
+    message.decision = (object.decision !== undefined && object.decision !== null)
+      ? Decision.fromPartial(object.decision)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseDecision(): Decision {
+  return { option: "", by: "", comment: "", form: undefined, formBytes: undefined };
+}
+
+export const Decision: MessageFns<Decision> = {
+  encode(message: Decision, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.option !== "") {
+      writer.uint32(10).string(message.option);
+    }
+    if (message.by !== "") {
+      writer.uint32(18).string(message.by);
+    }
+    if (message.comment !== "") {
+      writer.uint32(26).string(message.comment);
+    }
+    if (message.form !== undefined) {
+      Value.encode(Value.wrap(message.form), writer.uint32(34).fork()).join();
+    }
+    if (message.formBytes !== undefined) {
+      Payload.encode(message.formBytes, writer.uint32(42).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Decision {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDecision();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.option = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.by = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.comment = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.form = Value.unwrap(Value.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.formBytes = Payload.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<Decision>, I>>(base?: I): Decision {
+    return Decision.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<Decision>, I>>(object: I): Decision {
+    const message = createBaseDecision();
+    message.option = object.option ?? "";
+    message.by = object.by ?? "";
+    message.comment = object.comment ?? "";
+    message.form = object.form === undefined ? undefined : object.form;
+    message.formBytes = (object.formBytes !== undefined && object.formBytes !== null)
+      ? Payload.fromPartial(object.formBytes)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseSignalRunResponse(): SignalRunResponse {
+  return { data: undefined };
+}
+
+export const SignalRunResponse: MessageFns<SignalRunResponse> = {
+  encode(message: SignalRunResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.data !== undefined) {
+      Run.encode(message.data, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SignalRunResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSignalRunResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.data = Run.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<SignalRunResponse>, I>>(base?: I): SignalRunResponse {
+    return SignalRunResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<SignalRunResponse>, I>>(object: I): SignalRunResponse {
+    const message = createBaseSignalRunResponse();
+    message.data = (object.data !== undefined && object.data !== null) ? Run.fromPartial(object.data) : undefined;
+    return message;
+  },
+};
+
 function createBaseExplainRunRequest(): ExplainRunRequest {
   return { runId: "" };
 }
@@ -3018,6 +3345,9 @@ function createBaseRunExplanation(): RunExplanation {
     until: undefined,
     otherSteps: 0,
     childRunId: "",
+    signal: "",
+    assignees: [],
+    options: [],
   };
 }
 
@@ -3064,6 +3394,15 @@ export const RunExplanation: MessageFns<RunExplanation> = {
     }
     if (message.childRunId !== "") {
       writer.uint32(482).string(message.childRunId);
+    }
+    if (message.signal !== "") {
+      writer.uint32(322).string(message.signal);
+    }
+    for (const v of message.assignees) {
+      writer.uint32(330).string(v!);
+    }
+    for (const v of message.options) {
+      writer.uint32(338).string(v!);
     }
     return writer;
   },
@@ -3193,6 +3532,30 @@ export const RunExplanation: MessageFns<RunExplanation> = {
             message.childRunId = reader.string();
             continue;
           }
+          case 40: {
+            if (tag !== 322) {
+              break;
+            }
+
+            message.signal = reader.string();
+            continue;
+          }
+          case 41: {
+            if (tag !== 330) {
+              break;
+            }
+
+            message.assignees.push(reader.string());
+            continue;
+          }
+          case 42: {
+            if (tag !== 338) {
+              break;
+            }
+
+            message.options.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3228,6 +3591,9 @@ export const RunExplanation: MessageFns<RunExplanation> = {
       : undefined;
     message.otherSteps = object.otherSteps ?? 0;
     message.childRunId = object.childRunId ?? "";
+    message.signal = object.signal ?? "";
+    message.assignees = object.assignees?.map((e) => e) || [];
+    message.options = object.options?.map((e) => e) || [];
     return message;
   },
 };
@@ -3630,6 +3996,19 @@ export const RunServiceService = {
     responseSerialize: (value: RetryRunResponse): Buffer => Buffer.from(RetryRunResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): RetryRunResponse => RetryRunResponse.decode(value),
   },
+  /**
+   * Says something to an open run. It answers once the run is sure to hear it, exactly once; a step that waits for a
+   * signal of this name completes by it, now or later. Sending it again with the same signal_id changes nothing.
+   */
+  signalRun: {
+    path: "/ductor.v1.RunService/SignalRun" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: SignalRunRequest): Buffer => Buffer.from(SignalRunRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): SignalRunRequest => SignalRunRequest.decode(value),
+    responseSerialize: (value: SignalRunResponse): Buffer => Buffer.from(SignalRunResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): SignalRunResponse => SignalRunResponse.decode(value),
+  },
   /** The one reason an open run waits for. */
   explainRun: {
     path: "/ductor.v1.RunService/ExplainRun" as const,
@@ -3686,6 +4065,11 @@ export interface RunServiceServer extends UntypedServiceImplementation {
    * FAILED_PRECONDITION; one that has ended UNIMPLEMENTED.
    */
   retryRun: handleUnaryCall<RetryRunRequest, RetryRunResponse>;
+  /**
+   * Says something to an open run. It answers once the run is sure to hear it, exactly once; a step that waits for a
+   * signal of this name completes by it, now or later. Sending it again with the same signal_id changes nothing.
+   */
+  signalRun: handleUnaryCall<SignalRunRequest, SignalRunResponse>;
   /** The one reason an open run waits for. */
   explainRun: handleUnaryCall<ExplainRunRequest, ExplainRunResponse>;
   /** Results of runs as they close: the caller names runs, the engine answers each once. DuctorClient uses it for result(). */
@@ -3875,6 +4259,25 @@ export interface RunServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: RetryRunResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Says something to an open run. It answers once the run is sure to hear it, exactly once; a step that waits for a
+   * signal of this name completes by it, now or later. Sending it again with the same signal_id changes nothing.
+   */
+  signalRun(
+    request: SignalRunRequest,
+    callback: (error: ServiceError | null, response: SignalRunResponse) => void,
+  ): ClientUnaryCall;
+  signalRun(
+    request: SignalRunRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: SignalRunResponse) => void,
+  ): ClientUnaryCall;
+  signalRun(
+    request: SignalRunRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: SignalRunResponse) => void,
   ): ClientUnaryCall;
   /** The one reason an open run waits for. */
   explainRun(

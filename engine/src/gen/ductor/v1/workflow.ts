@@ -40,6 +40,10 @@ export enum StepType {
   STEP_TYPE_FAIL = 5,
   /** STEP_TYPE_COMPLETE - Ends the run with an output. */
   STEP_TYPE_COMPLETE = 6,
+  /** STEP_TYPE_SIGNAL - Waits for a named signal to the run. */
+  STEP_TYPE_SIGNAL = 40,
+  /** STEP_TYPE_APPROVAL - Waits until somebody decides. */
+  STEP_TYPE_APPROVAL = 41,
   /** STEP_TYPE_SCATTER - Runs its body for each item of a list. */
   STEP_TYPE_SCATTER = 50,
   /** STEP_TYPE_GATHER - Collects the outputs of a SCATTER in the order of its items. */

@@ -14,8 +14,8 @@ function outcomesOf(edges: readonly ReadEdge[], step: ReadStep | undefined): rea
   const cases = new Set(completed.map((edge) => edge.case));
   const chosen = [...cases].map((one) => completed.filter((edge) => edge.case === undefined || edge.case === one));
   if (!canFail) return [completed, ...chosen];
-  const timesOut = type === undefined || type.makesAttempts === true || type.canTimeOut === true;
-  const timeOut = timesOut ? ofType('EDGE_TYPE_TIMEOUT', 'EDGE_TYPE_ALWAYS') : [];
+  const canTimeOut = type === undefined || step === undefined || type.canTimeOut?.(step.args) === true;
+  const timeOut = canTimeOut ? ofType('EDGE_TYPE_TIMEOUT', 'EDGE_TYPE_ALWAYS') : [];
   const isSwitch = cases.size > 1 || (cases.size === 1 && !cases.has(undefined));
   return [...(isSwitch ? chosen : [completed]), ofType('EDGE_TYPE_FAILURE', 'EDGE_TYPE_ALWAYS'), timeOut];
 }

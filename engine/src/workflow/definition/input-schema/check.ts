@@ -46,14 +46,18 @@ export function allOf(checks: readonly Check[]): Check {
   };
 }
 
-/** Everything wrong with an input; empty when it conforms. */
-export function checkInputValue(check: Check, value: unknown): readonly string[] {
+/**
+ * Everything wrong with a value; empty when it conforms.
+ *
+ * @param place what the value is called. Default: input
+ */
+export function checkInputValue(check: Check, value: unknown, place = 'input'): readonly string[] {
   const visit: Visit = { found: [], costs: { left: BUDGET, nesting: 0 } };
   try {
-    check(visit, value, 'input');
+    check(visit, value, place);
   } catch (caught) {
     if (!(caught instanceof SchemaTooCostly)) throw caught;
-    return ['input: is too costly to compare with input_schema; its references recur without end, or it is too large'];
+    return [`${place}: is too costly to compare with its schema; its references recur without end, or it is too large`];
   }
   return visit.found;
 }

@@ -24,7 +24,7 @@ export const CALLBACK: StepType = {
     ...(['schedule_to_start_timeout', 'heartbeat_timeout'] as const),
     ...(['priority', 'fairness_key', 'cost', 'idempotency_key'] as const),
   ]),
-  makesAttempts: true,
+  canTimeOut: () => true,
   canCompensate: true,
   fieldsOf: () => ({ handler: HANDLER }),
   canFail: () => true,

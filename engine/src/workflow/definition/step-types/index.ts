@@ -1,4 +1,5 @@
 /** The step types of this version, by name. */
+import { APPROVAL } from './approval.js';
 import { CALLBACK } from './callback.js';
 import { COMPLETE } from './complete.js';
 import { DATAFLOW } from './dataflow/dataflow.js';
@@ -7,16 +8,16 @@ import { GATHER } from './gather.js';
 import { LOOP } from './loop.js';
 import { SCATTER } from './scatter.js';
 import type { StepType } from './step-type.js';
+import { SIGNAL } from './signal.js';
 import { SUB_WORKFLOW } from './sub-workflow.js';
 import { SWITCH } from './switch.js';
 import { WAIT } from './wait.js';
 
 /** What this version can run. */
 export const STEP_TYPES: ReadonlyMap<string, StepType> = new Map(
-  [CALLBACK, DATAFLOW, WAIT, SWITCH, FAIL, COMPLETE, SCATTER, GATHER, LOOP, SUB_WORKFLOW].map((stepType) => [
-    stepType.name,
-    stepType,
-  ]),
+  [CALLBACK, DATAFLOW, WAIT, SWITCH, FAIL, COMPLETE, SCATTER, GATHER, LOOP, SUB_WORKFLOW, SIGNAL, APPROVAL].map(
+    (stepType) => [stepType.name, stepType],
+  ),
 );
 
 export type { BodyKind, CompiledBody, PlanAction, StepOption, StepType } from './step-type.js';

@@ -43,7 +43,7 @@ export const LOOP: StepType = {
   }),
   canFail: () => true,
   // It fails as its iteration does, by a timeout too.
-  makesAttempts: true,
+  canTimeOut: () => true,
   body: { variables: ['index', 'vars'], conditions: ['until'] },
   compile: ({ args = {} }, cel, body) => {
     const inside = body();

@@ -66,7 +66,7 @@ export const SCATTER: StepType = {
   fieldsOf: () => ({ items: ITEMS, max_parallel: MAX_PARALLEL, tolerate: TOLERATE }),
   canFail: () => true,
   // It fails as its item does, by a timeout too.
-  makesAttempts: true,
+  canTimeOut: () => true,
   body: { variables: ['item', 'index'], conditions: [] },
   compile: ({ args = {} }, cel, body) => ({
     type: 'SCATTER',

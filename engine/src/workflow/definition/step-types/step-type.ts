@@ -1,5 +1,5 @@
 /** What a step type says of itself: its fields, and how it becomes a step of a plan. */
-import type { ExpressionScope, PlanBody, PlanStep } from '../../machine/plan.js';
+import type { ExpressionScope, PlanBody, PlanSignal, PlanStep } from '../../machine/plan.js';
 import type { ExpressionChecks } from '../checking/expressions.js';
 import type { JsonObject } from '../checking/shape.js';
 import type { BodyVariable } from '../computing/cel-schemas.js';
@@ -43,10 +43,10 @@ export interface StepType {
   readonly check?: (checks: ExpressionChecks, path: string, args: JsonObject) => void;
   /** Whether a step with these args can end as FAILED. */
   readonly canFail: (args: JsonObject) => boolean;
-  /** Whether it makes attempts, which can fail by a timeout. */
-  readonly makesAttempts?: boolean;
-  /** Whether it can fail by a timeout without making attempts. */
-  readonly canTimeOut?: boolean;
+  /** Whether a step with these args can fail by a timeout; absent: it cannot. */
+  readonly canTimeOut?: (args: JsonObject) => boolean;
+  /** The signal that such a step waits for; absent: it waits for none. */
+  readonly signalOf?: (step: StepDefinition) => PlanSignal;
   /** Names that edges from it may give as their case; absent: it has no cases. */
   readonly casesOf?: (args: JsonObject) => readonly string[];
   /** Whether it can undo what another step did, as the target of an EDGE_TYPE_COMPENSATE. */

@@ -56,7 +56,7 @@ export const SUB_WORKFLOW: StepType = {
   name: 'STEP_TYPE_SUB_WORKFLOW',
   options: new Set(['input']),
   canCompensate: true,
-  canTimeOut: true,
+  canTimeOut: () => true,
   fieldsOf: () => ({ workflow: WORKFLOW, version: VERSION, detach: DETACH, parent_close_policy: POLICY }),
   canFail: () => true,
   compile(step, cel) {

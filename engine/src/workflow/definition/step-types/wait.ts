@@ -1,26 +1,14 @@
 /** STEP_TYPE_WAIT: a durable timer, for a duration or until an instant. */
 import type { JsonValue } from '../../../expressions/index.js';
-import { parseDurationMs, parseTimestampUs } from '../../../kernel/index.js';
-import { DURATION_EXAMPLE, durationProblem } from '../checking/durations.js';
-import { field, jsonKind, type JsonObject } from '../checking/shape.js';
-import { computedLiteral, createBuilder } from '../computing/builder.js';
+import { parseTimestampUs } from '../../../kernel/index.js';
+import { field, type JsonObject } from '../checking/shape.js';
+import { createBuilder } from '../computing/builder.js';
 import { kindOfValue, valueFailed } from '../computing/computed.js';
 import type { ExprField, LiteralField } from '../computing/field-spec.js';
-import { DEFINITION_LIMITS } from '../limits.js';
+import { compileDuration, durationField, MAX_WAIT_US } from './duration-arg.js';
 import { overScope, type StepType } from './step-type.js';
 
-const MAX_WAIT_US = DEFINITION_LIMITS.waitMs * 1000;
-
-const DURATION: LiteralField = {
-  kind: 'literal',
-  isRequired: false,
-  example: '"2s"',
-  computable: true,
-  problem: (value) => {
-    if (typeof value !== 'string') return `is ${jsonKind(value)}, not a duration`;
-    return durationProblem(value, 0, DEFINITION_LIMITS.waitMs);
-  },
-};
+const DURATION = durationField('"2s"');
 
 const UNTIL: ExprField = {
   kind: 'expr',
@@ -37,24 +25,6 @@ const SCHEDULE: LiteralField = {
   computable: { why: 'waiting for the next slot of a schedule is not supported by this version' },
   problem: () => 'is not supported by this version: a wait for the next slot of a schedule',
 };
-
-/** Microseconds of a computed duration: its text (negative ones too), or a number of seconds. Past ones end at once. */
-function computedDurationUs(value: JsonValue): number {
-  const us =
-    typeof value === 'string' ? textDurationUs(value) : typeof value === 'number' ? value * 1_000_000 : Number.NaN;
-  if (Number.isNaN(us)) {
-    const remedy = `It must be a number of seconds, a duration of CEL, or a text such as ${DURATION_EXAMPLE}.`;
-    valueFailed(`args.duration is ${kindOfValue(value)} that is no duration`, remedy);
-  }
-  if (us > MAX_WAIT_US) valueFailed('args.duration is longer than 3650d', 'Wait less, or in several steps.');
-  return Math.max(0, Math.ceil(us));
-}
-
-function textDurationUs(text: string): number {
-  const ms = parseDurationMs(text.replace(/^-/, ''));
-  if (ms === undefined) return Number.NaN;
-  return text.startsWith('-') ? 0 : ms * 1000;
-}
 
 function computedInstantUs(value: JsonValue, nowUs: number): number {
   const us = typeof value === 'string' ? parseTimestampUs(value) : undefined;
@@ -93,14 +63,7 @@ export const WAIT: StepType = {
       const read = overScope(instant, (evaluation) => instant.json(evaluation));
       return { type: 'WAIT', wakeAtUs: (scope, nowUs) => computedInstantUs(read(scope), nowUs) };
     }
-    const duration = field(args, 'duration') ?? null;
-    const text = computedLiteral(duration);
-    if (text === undefined) {
-      const us = computedDurationUs(duration);
-      return { type: 'WAIT', wakeAtUs: (_scope, nowUs) => nowUs + us };
-    }
-    const computed = build.expression(text, 'args.duration', 'step');
-    const read = overScope(computed, (evaluation) => computed.json(evaluation));
-    return { type: 'WAIT', wakeAtUs: (scope, nowUs) => nowUs + computedDurationUs(read(scope)) };
+    const us = compileDuration(field(args, 'duration') ?? null, 'args.duration', build);
+    return { type: 'WAIT', wakeAtUs: (scope, nowUs) => nowUs + us(scope) };
   },
 };

@@ -275,6 +275,54 @@ export interface RunCompensating {
   steps: string[];
 }
 
+/** The run has received a signal; also the body of its mailbox row. */
+export interface SignalReceived {
+  name: string;
+  /** Of one name an id is received once. */
+  id: string;
+  payload:
+    | StoredValue
+    | undefined;
+  /** Who sent it, or who decided; empty: nobody is named. */
+  by: string;
+}
+
+/** The step waits for a signal. */
+export interface StepAwaiting {
+  path: string;
+  name: string;
+  /** When it gives up, microseconds since 1970; 0: never. */
+  deadlineUs: bigint;
+  /** Set for an approval. */
+  approval: OpenApproval | undefined;
+}
+
+export interface OpenApproval {
+  /** Absent: whoever may send signals to the run. */
+  assignees: Assignees | undefined;
+  options: string[];
+  /** When the approval is escalated, microseconds since 1970; 0: not (any more). */
+  escalateAtUs: bigint;
+  escalateTo: Assignees | undefined;
+}
+
+export interface Assignees {
+  names: string[];
+}
+
+/** The step completes by a signal that the run has received. */
+export interface SignalTaken {
+  path: string;
+  name: string;
+  id: string;
+  /** Absent: the payload of the signal is the output. */
+  output: StoredValue | undefined;
+}
+
+export interface ApprovalEscalated {
+  path: string;
+}
+
 export interface RunClosed {
   /** Name of the final state: COMPLETED, FAILED, CANCELLED, TIMED_OUT, TERMINATED. */
   state: string;
@@ -302,6 +350,10 @@ export interface Entry {
     | { $case: "runPaused"; value: RunPaused }
     | { $case: "runEnding"; value: RunEnding }
     | { $case: "runTerminated"; value: RunTerminated }
+    | { $case: "signalReceived"; value: SignalReceived }
+    | { $case: "stepAwaiting"; value: StepAwaiting }
+    | { $case: "signalTaken"; value: SignalTaken }
+    | { $case: "approvalEscalated"; value: ApprovalEscalated }
     | { $case: "runCompensating"; value: RunCompensating }
     | { $case: "stepOpened"; value: StepOpened }
     | { $case: "stepContinuing"; value: StepContinuing }
@@ -351,6 +403,10 @@ export interface Snapshot {
   heldSinceUs: bigint;
   /** As in RunStarted. */
   traceparent: string;
+  /** Signals that no step has taken, in order of arrival. */
+  signals: SignalReceived[];
+  /** Ids of signals that are remembered. */
+  seenSignals: SeenSignal[];
   /** As in RunCompensating; empty: the run is not being compensated. */
   compensating: string[];
   /** Some values of the snapshot have a digest in place of their bytes. */
@@ -362,6 +418,12 @@ export interface Snapshot {
 export interface Snapshot_AttributesEntry {
   key: string;
   value: string;
+}
+
+export interface SeenSignal {
+  name: string;
+  id: string;
+  atUs: bigint;
 }
 
 export interface SnapshotStep {
@@ -382,6 +444,10 @@ export interface SnapshotStep {
   child: SnapshotChild | undefined;
   fairnessKey: string;
   idempotencyKey: string;
+  /** What it waits for, if it waits for a signal. */
+  awaits:
+    | StepAwaiting
+    | undefined;
   /** Of a step that runs a body. */
   body: SnapshotBody | undefined;
 }
@@ -437,6 +503,7 @@ export interface InboxBody {
     | { $case: "retry"; value: RunRetry }
     | { $case: "birth"; value: RunBirth }
     | { $case: "childClosed"; value: ChildClosed }
+    | { $case: "signal"; value: SignalReceived }
     | undefined;
 }
 
@@ -3288,6 +3355,500 @@ export const RunCompensating: MessageFns<RunCompensating> = {
   },
 };
 
+function createBaseSignalReceived(): SignalReceived {
+  return { name: "", id: "", payload: undefined, by: "" };
+}
+
+export const SignalReceived: MessageFns<SignalReceived> = {
+  encode(message: SignalReceived, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.id !== "") {
+      writer.uint32(18).string(message.id);
+    }
+    if (message.payload !== undefined) {
+      StoredValue.encode(message.payload, writer.uint32(26).fork()).join();
+    }
+    if (message.by !== "") {
+      writer.uint32(34).string(message.by);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SignalReceived {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSignalReceived();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.payload = StoredValue.decode(reader, reader.uint32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.by = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<SignalReceived>, I>>(base?: I): SignalReceived {
+    return SignalReceived.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<SignalReceived>, I>>(object: I): SignalReceived {
+    const message = createBaseSignalReceived();
+    message.name = object.name ?? "";
+    message.id = object.id ?? "";
+    message.payload = (object.payload !== undefined && object.payload !== null)
+      ? StoredValue.fromPartial(object.payload)
+      : undefined;
+    message.by = object.by ?? "";
+    return message;
+  },
+};
+
+function createBaseStepAwaiting(): StepAwaiting {
+  return { path: "", name: "", deadlineUs: 0n, approval: undefined };
+}
+
+export const StepAwaiting: MessageFns<StepAwaiting> = {
+  encode(message: StepAwaiting, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.path !== "") {
+      writer.uint32(10).string(message.path);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.deadlineUs !== 0n) {
+      if (BigInt.asUintN(64, message.deadlineUs) !== message.deadlineUs) {
+        throw new globalThis.Error("value provided for field message.deadlineUs of type uint64 too large");
+      }
+      writer.uint32(24).uint64(message.deadlineUs);
+    }
+    if (message.approval !== undefined) {
+      OpenApproval.encode(message.approval, writer.uint32(34).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StepAwaiting {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStepAwaiting();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.deadlineUs = reader.uint64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.approval = OpenApproval.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<StepAwaiting>, I>>(base?: I): StepAwaiting {
+    return StepAwaiting.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<StepAwaiting>, I>>(object: I): StepAwaiting {
+    const message = createBaseStepAwaiting();
+    message.path = object.path ?? "";
+    message.name = object.name ?? "";
+    message.deadlineUs = (object.deadlineUs !== undefined && object.deadlineUs !== null)
+      ? BigInt(object.deadlineUs)
+      : 0n;
+    message.approval = (object.approval !== undefined && object.approval !== null)
+      ? OpenApproval.fromPartial(object.approval)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseOpenApproval(): OpenApproval {
+  return { assignees: undefined, options: [], escalateAtUs: 0n, escalateTo: undefined };
+}
+
+export const OpenApproval: MessageFns<OpenApproval> = {
+  encode(message: OpenApproval, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.assignees !== undefined) {
+      Assignees.encode(message.assignees, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.options) {
+      writer.uint32(18).string(v!);
+    }
+    if (message.escalateAtUs !== 0n) {
+      if (BigInt.asUintN(64, message.escalateAtUs) !== message.escalateAtUs) {
+        throw new globalThis.Error("value provided for field message.escalateAtUs of type uint64 too large");
+      }
+      writer.uint32(24).uint64(message.escalateAtUs);
+    }
+    if (message.escalateTo !== undefined) {
+      Assignees.encode(message.escalateTo, writer.uint32(34).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): OpenApproval {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseOpenApproval();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.assignees = Assignees.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.options.push(reader.string());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.escalateAtUs = reader.uint64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.escalateTo = Assignees.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<OpenApproval>, I>>(base?: I): OpenApproval {
+    return OpenApproval.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<OpenApproval>, I>>(object: I): OpenApproval {
+    const message = createBaseOpenApproval();
+    message.assignees = (object.assignees !== undefined && object.assignees !== null)
+      ? Assignees.fromPartial(object.assignees)
+      : undefined;
+    message.options = object.options?.map((e) => e) || [];
+    message.escalateAtUs = (object.escalateAtUs !== undefined && object.escalateAtUs !== null)
+      ? BigInt(object.escalateAtUs)
+      : 0n;
+    message.escalateTo = (object.escalateTo !== undefined && object.escalateTo !== null)
+      ? Assignees.fromPartial(object.escalateTo)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseAssignees(): Assignees {
+  return { names: [] };
+}
+
+export const Assignees: MessageFns<Assignees> = {
+  encode(message: Assignees, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.names) {
+      writer.uint32(10).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Assignees {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAssignees();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.names.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<Assignees>, I>>(base?: I): Assignees {
+    return Assignees.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<Assignees>, I>>(object: I): Assignees {
+    const message = createBaseAssignees();
+    message.names = object.names?.map((e) => e) || [];
+    return message;
+  },
+};
+
+function createBaseSignalTaken(): SignalTaken {
+  return { path: "", name: "", id: "", output: undefined };
+}
+
+export const SignalTaken: MessageFns<SignalTaken> = {
+  encode(message: SignalTaken, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.path !== "") {
+      writer.uint32(10).string(message.path);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.id !== "") {
+      writer.uint32(26).string(message.id);
+    }
+    if (message.output !== undefined) {
+      StoredValue.encode(message.output, writer.uint32(34).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SignalTaken {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSignalTaken();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.output = StoredValue.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<SignalTaken>, I>>(base?: I): SignalTaken {
+    return SignalTaken.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<SignalTaken>, I>>(object: I): SignalTaken {
+    const message = createBaseSignalTaken();
+    message.path = object.path ?? "";
+    message.name = object.name ?? "";
+    message.id = object.id ?? "";
+    message.output = (object.output !== undefined && object.output !== null)
+      ? StoredValue.fromPartial(object.output)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseApprovalEscalated(): ApprovalEscalated {
+  return { path: "" };
+}
+
+export const ApprovalEscalated: MessageFns<ApprovalEscalated> = {
+  encode(message: ApprovalEscalated, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.path !== "") {
+      writer.uint32(10).string(message.path);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ApprovalEscalated {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseApprovalEscalated();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ApprovalEscalated>, I>>(base?: I): ApprovalEscalated {
+    return ApprovalEscalated.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ApprovalEscalated>, I>>(object: I): ApprovalEscalated {
+    const message = createBaseApprovalEscalated();
+    message.path = object.path ?? "";
+    return message;
+  },
+};
+
 function createBaseRunClosed(): RunClosed {
   return { state: "", output: undefined, error: undefined };
 }
@@ -3431,6 +3992,18 @@ export const Entry: MessageFns<Entry> = {
         break;
       case "runTerminated":
         RunTerminated.encode(message.entry.value, writer.uint32(146).fork()).join();
+        break;
+      case "signalReceived":
+        SignalReceived.encode(message.entry.value, writer.uint32(322).fork()).join();
+        break;
+      case "stepAwaiting":
+        StepAwaiting.encode(message.entry.value, writer.uint32(330).fork()).join();
+        break;
+      case "signalTaken":
+        SignalTaken.encode(message.entry.value, writer.uint32(338).fork()).join();
+        break;
+      case "approvalEscalated":
+        ApprovalEscalated.encode(message.entry.value, writer.uint32(346).fork()).join();
         break;
       case "runCompensating":
         RunCompensating.encode(message.entry.value, writer.uint32(482).fork()).join();
@@ -3624,6 +4197,38 @@ export const Entry: MessageFns<Entry> = {
             }
 
             message.entry = { $case: "runTerminated", value: RunTerminated.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 40: {
+            if (tag !== 322) {
+              break;
+            }
+
+            message.entry = { $case: "signalReceived", value: SignalReceived.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 41: {
+            if (tag !== 330) {
+              break;
+            }
+
+            message.entry = { $case: "stepAwaiting", value: StepAwaiting.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 42: {
+            if (tag !== 338) {
+              break;
+            }
+
+            message.entry = { $case: "signalTaken", value: SignalTaken.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 43: {
+            if (tag !== 346) {
+              break;
+            }
+
+            message.entry = { $case: "approvalEscalated", value: ApprovalEscalated.decode(reader, reader.uint32()) };
             continue;
           }
           case 60: {
@@ -3840,6 +4445,30 @@ export const Entry: MessageFns<Entry> = {
         }
         break;
       }
+      case "signalReceived": {
+        if (object.entry?.value !== undefined && object.entry?.value !== null) {
+          message.entry = { $case: "signalReceived", value: SignalReceived.fromPartial(object.entry.value) };
+        }
+        break;
+      }
+      case "stepAwaiting": {
+        if (object.entry?.value !== undefined && object.entry?.value !== null) {
+          message.entry = { $case: "stepAwaiting", value: StepAwaiting.fromPartial(object.entry.value) };
+        }
+        break;
+      }
+      case "signalTaken": {
+        if (object.entry?.value !== undefined && object.entry?.value !== null) {
+          message.entry = { $case: "signalTaken", value: SignalTaken.fromPartial(object.entry.value) };
+        }
+        break;
+      }
+      case "approvalEscalated": {
+        if (object.entry?.value !== undefined && object.entry?.value !== null) {
+          message.entry = { $case: "approvalEscalated", value: ApprovalEscalated.fromPartial(object.entry.value) };
+        }
+        break;
+      }
       case "runCompensating": {
         if (object.entry?.value !== undefined && object.entry?.value !== null) {
           message.entry = { $case: "runCompensating", value: RunCompensating.fromPartial(object.entry.value) };
@@ -4011,6 +4640,8 @@ function createBaseSnapshot(): Snapshot {
     paused: undefined,
     heldSinceUs: 0n,
     traceparent: "",
+    signals: [],
+    seenSignals: [],
     compensating: [],
     hasPayloads: false,
     failing: [],
@@ -4091,6 +4722,12 @@ export const Snapshot: MessageFns<Snapshot> = {
     }
     if (message.traceparent !== "") {
       writer.uint32(154).string(message.traceparent);
+    }
+    for (const v of message.signals) {
+      SignalReceived.encode(v!, writer.uint32(322).fork()).join();
+    }
+    for (const v of message.seenSignals) {
+      SeenSignal.encode(v!, writer.uint32(330).fork()).join();
     }
     for (const v of message.compensating) {
       writer.uint32(482).string(v!);
@@ -4275,6 +4912,22 @@ export const Snapshot: MessageFns<Snapshot> = {
             message.traceparent = reader.string();
             continue;
           }
+          case 40: {
+            if (tag !== 322) {
+              break;
+            }
+
+            message.signals.push(SignalReceived.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 41: {
+            if (tag !== 330) {
+              break;
+            }
+
+            message.seenSignals.push(SeenSignal.decode(reader, reader.uint32()));
+            continue;
+          }
           case 60: {
             if (tag !== 482) {
               break;
@@ -4371,6 +5024,8 @@ export const Snapshot: MessageFns<Snapshot> = {
       ? BigInt(object.heldSinceUs)
       : 0n;
     message.traceparent = object.traceparent ?? "";
+    message.signals = object.signals?.map((e) => SignalReceived.fromPartial(e)) || [];
+    message.seenSignals = object.seenSignals?.map((e) => SeenSignal.fromPartial(e)) || [];
     message.compensating = object.compensating?.map((e) => e) || [];
     message.hasPayloads = object.hasPayloads ?? false;
     message.failing = object.failing?.map((e) => FailingScope.fromPartial(e)) || [];
@@ -4448,6 +5103,88 @@ export const Snapshot_AttributesEntry: MessageFns<Snapshot_AttributesEntry> = {
   },
 };
 
+function createBaseSeenSignal(): SeenSignal {
+  return { name: "", id: "", atUs: 0n };
+}
+
+export const SeenSignal: MessageFns<SeenSignal> = {
+  encode(message: SeenSignal, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.id !== "") {
+      writer.uint32(18).string(message.id);
+    }
+    if (message.atUs !== 0n) {
+      if (BigInt.asUintN(64, message.atUs) !== message.atUs) {
+        throw new globalThis.Error("value provided for field message.atUs of type uint64 too large");
+      }
+      writer.uint32(24).uint64(message.atUs);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SeenSignal {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSeenSignal();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.atUs = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<SeenSignal>, I>>(base?: I): SeenSignal {
+    return SeenSignal.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<SeenSignal>, I>>(object: I): SeenSignal {
+    const message = createBaseSeenSignal();
+    message.name = object.name ?? "";
+    message.id = object.id ?? "";
+    message.atUs = (object.atUs !== undefined && object.atUs !== null) ? BigInt(object.atUs) : 0n;
+    return message;
+  },
+};
+
 function createBaseSnapshotStep(): SnapshotStep {
   return {
     path: "",
@@ -4465,6 +5202,7 @@ function createBaseSnapshotStep(): SnapshotStep {
     child: undefined,
     fairnessKey: "",
     idempotencyKey: "",
+    awaits: undefined,
     body: undefined,
   };
 }
@@ -4524,6 +5262,9 @@ export const SnapshotStep: MessageFns<SnapshotStep> = {
     }
     if (message.idempotencyKey !== "") {
       writer.uint32(570).string(message.idempotencyKey);
+    }
+    if (message.awaits !== undefined) {
+      StepAwaiting.encode(message.awaits, writer.uint32(322).fork()).join();
     }
     if (message.body !== undefined) {
       SnapshotBody.encode(message.body, writer.uint32(402).fork()).join();
@@ -4664,6 +5405,14 @@ export const SnapshotStep: MessageFns<SnapshotStep> = {
             message.idempotencyKey = reader.string();
             continue;
           }
+          case 40: {
+            if (tag !== 322) {
+              break;
+            }
+
+            message.awaits = StepAwaiting.decode(reader, reader.uint32());
+            continue;
+          }
           case 50: {
             if (tag !== 402) {
               break;
@@ -4714,6 +5463,9 @@ export const SnapshotStep: MessageFns<SnapshotStep> = {
       : undefined;
     message.fairnessKey = object.fairnessKey ?? "";
     message.idempotencyKey = object.idempotencyKey ?? "";
+    message.awaits = (object.awaits !== undefined && object.awaits !== null)
+      ? StepAwaiting.fromPartial(object.awaits)
+      : undefined;
     message.body = (object.body !== undefined && object.body !== null)
       ? SnapshotBody.fromPartial(object.body)
       : undefined;
@@ -5221,6 +5973,9 @@ export const InboxBody: MessageFns<InboxBody> = {
       case "childClosed":
         ChildClosed.encode(message.body.value, writer.uint32(490).fork()).join();
         break;
+      case "signal":
+        SignalReceived.encode(message.body.value, writer.uint32(322).fork()).join();
+        break;
     }
     return writer;
   },
@@ -5302,6 +6057,14 @@ export const InboxBody: MessageFns<InboxBody> = {
             message.body = { $case: "childClosed", value: ChildClosed.decode(reader, reader.uint32()) };
             continue;
           }
+          case 40: {
+            if (tag !== 322) {
+              break;
+            }
+
+            message.body = { $case: "signal", value: SignalReceived.decode(reader, reader.uint32()) };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -5365,6 +6128,12 @@ export const InboxBody: MessageFns<InboxBody> = {
       case "childClosed": {
         if (object.body?.value !== undefined && object.body?.value !== null) {
           message.body = { $case: "childClosed", value: ChildClosed.fromPartial(object.body.value) };
+        }
+        break;
+      }
+      case "signal": {
+        if (object.body?.value !== undefined && object.body?.value !== null) {
+          message.body = { $case: "signal", value: SignalReceived.fromPartial(object.body.value) };
         }
         break;
       }

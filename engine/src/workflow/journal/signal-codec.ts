@@ -1,0 +1,47 @@
+/** Signals, and what waits for them, between memory and their stored form. */
+import type {
+  OpenApproval as StoredApproval,
+  SignalReceived as StoredSignal,
+  StepAwaiting as StoredAwaiting,
+} from '../../gen/ductor/journal/v1/journal.js';
+import type { Awaited, OpenApproval, Signal } from '../machine/index.js';
+import { orNull, requiredValue, toStoredValue } from './stored.js';
+
+/** A signal as stored. */
+export function toStoredSignal({ name, id, payload, by }: Signal): StoredSignal {
+  return { name, id, payload: toStoredValue(payload), by };
+}
+
+/** A stored signal. */
+export function fromStoredSignal({ name, id, payload, by }: StoredSignal): Signal {
+  return { name, id, payload: requiredValue(payload), by };
+}
+
+function toStoredApproval({ assignees, options, escalation }: OpenApproval): StoredApproval {
+  return {
+    assignees: assignees === null ? undefined : { names: [...assignees] },
+    options: [...options],
+    escalateAtUs: BigInt(escalation?.atUs ?? 0),
+    escalateTo: escalation === null ? undefined : { names: [...escalation.assignees] },
+  };
+}
+
+function fromStoredApproval({ assignees, options, escalateAtUs, escalateTo }: StoredApproval): OpenApproval {
+  const escalation = escalateTo === undefined ? null : { atUs: Number(escalateAtUs), assignees: escalateTo.names };
+  return { assignees: assignees?.names ?? null, options, escalation };
+}
+
+/** What a step waits for, as stored; its path stands beside it. */
+export function toStoredAwaited({ name, deadlineUs, approval }: Awaited): Omit<StoredAwaiting, 'path'> {
+  const stored = approval === null ? undefined : toStoredApproval(approval);
+  return { name, deadlineUs: BigInt(deadlineUs ?? 0), approval: stored };
+}
+
+/** What a step waits for. */
+export function fromStoredAwaited({ name, deadlineUs, approval }: Omit<StoredAwaiting, 'path'>): Awaited {
+  return {
+    name,
+    deadlineUs: orNull(deadlineUs),
+    approval: approval === undefined ? null : fromStoredApproval(approval),
+  };
+}

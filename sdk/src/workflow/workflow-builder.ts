@@ -1,0 +1,84 @@
+/** What `build(w)` gets: one method for each way to declare a step. */
+import type * as z from 'zod';
+import type { BodyOutput, FailedItems, ForEachHandle, ForEachOptions } from './bodies.js';
+import type { ItemOutput, LoopBody, LoopOptions, LoopVars } from './bodies.js';
+import type { ChildOptions, ChildWorkflow } from './child.js';
+import type { CompensationOptions } from './compensation.js';
+import type { Jsonify, StepOutput } from './jsonify.js';
+import type { Ref, Reference, WholeRef } from './reference.js';
+import type { ApprovalOptions, ApprovalOutput, SignalOptions } from './signal-steps.js';
+import type {
+  AnyStep,
+  CompleteOptions,
+  FailOptions,
+  Placement,
+  StepHandle,
+  StepOptions,
+  SwitchHandle,
+  SwitchOptions,
+  WaitOptions,
+} from './step-options.js';
+import type { Resolved } from './template.js';
+
+/** Declares the steps of a workflow. */
+export interface WorkflowBuilder<In> {
+  /** The run's input. */
+  readonly input: WholeRef<In>;
+  /** A step whose body is code of this app. */
+  step<X = WholeRef<In>, Out = unknown>(
+    name: string,
+    options: StepOptions<X, Out>,
+  ): StepHandle<StepOutput<Awaited<Out>>>;
+  /** A step that undoes another once the run does not complete; in full what `compensate` of a step says in short. */
+  compensation<X = never, Out = unknown>(
+    name: string,
+    of: StepHandle<Out>,
+    options: CompensationOptions<[X] extends [never] ? WholeRef<Out> : X>,
+  ): AnyStep;
+  /** Starts a run of another workflow and puts out what that answers; with `detach` the `run_id` of the child. */
+  child<X, Out, const Detach extends boolean = false>(
+    name: string,
+    workflow: ChildWorkflow<X, Out> | string,
+    options?: Placement & ChildOptions<X> & { readonly detach?: Detach },
+  ): StepHandle<Detach extends true ? { run_id: string } : Out>;
+  /** Computes a value in the engine: an object of references, plain values and `cel` expressions. */
+  project<X>(name: string, value: X, placement?: Placement): StepHandle<Resolved<X>>;
+  /** Waits durably: no slot and no memory is held meanwhile. */
+  wait(name: string, options: WaitOptions): StepHandle<unknown>;
+  /** Waits for a signal to the run; its payload is the output. Signals that come early are kept. */
+  signal<S extends z.ZodType = z.ZodUnknown>(
+    name: string,
+    options?: SignalOptions<S> & Placement,
+  ): StepHandle<Jsonify<z.output<S>>>;
+  /** Waits until somebody decides. */
+  approval<Option extends string = 'approve' | 'reject', S extends z.ZodType = z.ZodUnknown>(
+    name: string,
+    options?: ApprovalOptions<Option, S> & Placement,
+  ): StepHandle<ApprovalOutput<Option, Jsonify<z.output<S>>>>;
+  /** Chooses one way on by the first condition that holds. */
+  switch<Case extends string, Default extends string = never>(
+    name: string,
+    options: SwitchOptions<Case, Default>,
+  ): SwitchHandle<Case | Default>;
+  /** Ends the run as FAILED; what runs besides is stopped. */
+  fail(name: string, options: FailOptions): AnyStep;
+  /** Ends the run as COMPLETED; what runs besides is stopped. */
+  complete<X>(name: string, options?: CompleteOptions<X>): AnyStep;
+  /**
+   * Runs the steps that `body` declares for each item of a list, so many at a time. What `body` returns, a step or
+   * references, is what an item comes to; `output` has them in the order of the items.
+   */
+  forEach<E, X, F extends FailedItems = 'skip'>(
+    name: string,
+    items: Ref<E[]> | Reference<readonly E[]>,
+    body: (item: Ref<E>, index: Ref<number>) => X,
+    options?: ForEachOptions<F>,
+  ): ForEachHandle<ItemOutput<BodyOutput<X>, F>>;
+  /**
+   * Runs the steps that `body` declares until its condition holds. `vars` is what the first iteration gets; what an
+   * iteration puts out, the next one gets, and in the end the loop puts it out.
+   */
+  loop<V>(name: string, options: LoopOptions & { readonly vars: V }, body: LoopBody<V>): StepHandle<LoopVars<V>>;
+  /** The output of the first of these steps that has one: for what begins when any of them has ended. */
+  firstOf<Out>(first: StepHandle<Out>, ...others: readonly StepHandle<Out>[]): Ref<Jsonify<Out>>;
+}
