@@ -1,6 +1,6 @@
 /**
- * Clients: start runs, some under idempotency keys and repeated, send signals, and cancel some. A start without a key that was not
- * answered is given up; one with a key is repeated until it is answered.
+ * Clients: start runs, some under idempotency keys and repeated, send signals, and cancel some. A start without a key
+ * that was not answered is given up; one with a key, and a signal, is repeated until it is answered.
  */
 import { DuctorError } from '../../../engine/src/kernel/index.js';
 import type { StartRequest } from '../../../engine/src/workflow/coordinator/coordinator.js';

@@ -136,7 +136,7 @@ const draws: fc.Arbitrary<Draw> = fc.oneof(
   { weight: 1, arbitrary: fc.constant(plain({ kind: 'pause', reason: 'hold on', requestedBy: 'someone' })) },
   { weight: 1, arbitrary: fc.boolean().map((rarely) => plain(rarely ? TERMINATE : { kind: 'wake' })) },
   { weight: 2, arbitrary: silences },
-  { weight: 5, arbitrary: signals },
+  { weight: 8, arbitrary: signals },
   { weight: 1, arbitrary: fc.constant(plain(start('again'))) },
 );
 

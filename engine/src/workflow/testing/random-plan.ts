@@ -158,8 +158,8 @@ function stepSpecs(index: number, where: Where = TOP): fc.Arbitrary<StepSpec> {
     { weight: 6, arbitrary: withJoin(waits) },
     { weight: 3, arbitrary: withJoin(switches) },
     { weight: 3, arbitrary: withJoin(children) },
-    { weight: 3, arbitrary: withJoin(signals) },
-    { weight: 2, arbitrary: withJoin(approvals) },
+    { weight: 5, arbitrary: withJoin(signals) },
+    { weight: 3, arbitrary: withJoin(approvals) },
     { weight: index === 0 ? 0 : 1, arbitrary: withJoin(ends) },
     { weight: where.depth > 1 ? 0 : 2, arbitrary: withJoin(fc.oneof(scatters(index, where), loops(index, where))) },
   );
