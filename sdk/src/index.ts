@@ -38,6 +38,7 @@ export type {
   CompleteOptions,
   FailOptions,
   Placement,
+  SlotOptions,
   StepFailureValue,
   StepHandle,
   StepOptions,

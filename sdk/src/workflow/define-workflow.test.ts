@@ -76,12 +76,14 @@ describe('defineWorkflow', () => {
         w.wait('fixed', { duration: '2s' });
         w.wait('given', { duration: w.input.pause });
         w.wait('due', { until: w.input.due });
+        w.wait('slot', { schedule: { cron: '0 9 * * *', timeZone: 'Europe/Berlin' } });
       },
     });
     expect(definition.steps.map((step) => step.args)).toEqual([
       { duration: '2s' },
       { duration: { expr: 'input.pause' } },
       { until: 'input.due' },
+      { schedule: { cron: '0 9 * * *', time_zone: 'Europe/Berlin' } },
     ]);
   });
 

@@ -96,26 +96,36 @@ export interface StepOptions<In, Out> extends Placement, CallbackOptions {
     StepBody<StepOutput<Awaited<NoInfer<Out>>>, unknown> | CompensateOptions<StepOutput<Awaited<NoInfer<Out>>>>;
 }
 
-/** A durable wait; exactly one of duration and until. */
+/** The next time that a cron pattern matches, looked up when the step begins. */
+export interface SlotOptions {
+  /** Minute, hour, day, month, weekday: "0 9 * * MON-FRI". Seconds may stand in front. */
+  readonly cron: string;
+  /** IANA name: "Europe/Berlin". */
+  readonly timeZone: string;
+}
+
+/** A durable wait; exactly one of duration, until and schedule. */
 export type WaitOptions = Placement &
   (
-    | { readonly duration: string | Ref<string>; readonly until?: never }
-    | { readonly until: Ref<string>; readonly duration?: never }
+    | { readonly duration: string | Ref<string>; readonly until?: never; readonly schedule?: never }
+    | { readonly until: Ref<string>; readonly duration?: never; readonly schedule?: never }
+    | { readonly schedule: SlotOptions; readonly duration?: never; readonly until?: never }
   );
 
 /**
  * The arguments of a wait. A duration is text, or an object with an expression; `until` always is an expression, and
- * stands there bare. Throws DefinitionError when there is neither.
+ * stands there bare. Throws DefinitionError when there is none of them.
  *
  * @param cel the expression of whichever is a reference
  */
 export function waitArgument(
   name: string,
-  { duration, until }: WaitOptions,
+  { duration, until, schedule }: WaitOptions,
   cel: string | undefined,
 ): NonNullable<StepJson['args']> {
+  if (schedule !== undefined) return { schedule: { cron: schedule.cron, time_zone: schedule.timeZone } };
   if (typeof duration === 'string') return { duration };
   if (duration !== undefined && cel !== undefined) return { duration: { expr: cel } };
   if (until !== undefined && cel !== undefined) return { until: cel };
-  throw new DefinitionError(`step ${name} waits for nothing`, 'give it a duration such as "30s", or until');
+  throw new DefinitionError(`step ${name} waits for nothing`, 'give it a duration such as "30s", until or schedule');
 }

@@ -18,6 +18,7 @@ export const ROOM_HEIGHTS: Readonly<Record<string, number>> = {
   capacity: 3,
   claims: 3,
   routing: 4,
+  schedules: 4,
   workflow: 5,
   market: 5,
   settlement: 5,

@@ -73,7 +73,7 @@ describe('validateDefinition', () => {
       'steps[0].retry.max_attempts: is not a whole number from 1 to 1000',
       'steps[0].timeout: is not a duration',
       expect.stringMatching(/^steps\[1\]\.input\.x: .*line 1, column/),
-      'steps[4].args: says neither duration nor until',
+      'steps[4].args: says neither duration nor until nor schedule',
       expect.stringMatching(/^output: .*inpt.*line 1, column 1/),
       'input_schema.type: is no type',
     ]);

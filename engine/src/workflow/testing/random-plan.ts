@@ -92,6 +92,8 @@ const dataflows: fc.Arbitrary<StepSpec> = fc
 const waits: fc.Arbitrary<StepSpec> = fc
   .oneof(
     { weight: 24, arbitrary: fc.constantFrom(-7, 0, 1, 20, 40_031, 5e6).map((us) => (now: number) => now + us) },
+    // The next slot of a schedule.
+    { weight: 4, arbitrary: fc.constantFrom(1e6, 6e7).map((us) => (now: number) => (Math.floor(now / us) + 1) * us) },
     { weight: 1, arbitrary: fc.constant(() => Number.NaN) },
     { weight: 1, arbitrary: fc.constant(fail) },
   )

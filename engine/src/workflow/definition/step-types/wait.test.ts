@@ -8,7 +8,10 @@ const cel = createCelCompiler();
 const NOW = 1_700_000_000_000_000;
 
 /** When a wait with these args ends, in microseconds from now. */
-function ends(args: { readonly [key: string]: string | { readonly expr: string } }, input: unknown = null): number {
+function ends(
+  args: { readonly [key: string]: string | { readonly [key: string]: string } },
+  input: unknown = null,
+): number {
   const step = { ref: 'w', type: 'STEP_TYPE_WAIT', args };
   expect(validateDefinition({ family_slug: 'f', steps: [step] }, cel).problems).toEqual([]);
   const scope: ExpressionScope = {
@@ -49,6 +52,20 @@ describe('WAIT', () => {
     expect(ends({ until: 'input' }, '2023-11-14T22:13:21.5Z')).toBe(1_500_000);
     expect(ends({ until: 'timestamp(input) + duration("1s")' }, '2023-11-14T23:13:20+01:00')).toBe(1_000_000);
     expect(ends({ until: 'input' }, '2020-01-01T00:00:00Z')).toBe(0);
+  });
+
+  it('waits until the next slot of a cron pattern in its zone', () => {
+    // NOW is 2023-11-14 22:13:20Z: 23:13:20 in Berlin.
+    const at = (cron: string, zone: string): number => ends({ schedule: { cron, time_zone: zone } }) / 60_000_000;
+    expect(at('0 9 * * *', 'UTC')).toBeCloseTo(10 * 60 + 46 + 2 / 3, 6);
+    expect(at('0 9 * * *', 'Europe/Berlin')).toBeCloseTo(9 * 60 + 46 + 2 / 3, 6);
+    expect(at('20 13 22 * * *', 'UTC')).toBe(24 * 60);
+  });
+
+  it('cannot fail where it waits for a slot or a literal duration', () => {
+    expect(WAIT.canFail({ schedule: { cron: '@daily', time_zone: 'UTC' } })).toBe(false);
+    expect(WAIT.canFail({ duration: '1s' })).toBe(false);
+    expect(WAIT.canFail({ until: 'input' })).toBe(true);
   });
 
   it.each<[string, { readonly [key: string]: string | { readonly expr: string } }, unknown]>([

@@ -75,12 +75,31 @@ export const BROKEN_DEFINITIONS: readonly BrokenDefinition[] = [
   [
     'a wait for both',
     workflow([{ ref: 'w', type: 'STEP_TYPE_WAIT', args: { duration: '1s', until: 'input.at' } }]),
-    ['steps[0].args: says both duration and until'],
+    ['steps[0].args: says duration and until'],
   ],
   [
     'a wait for a slot',
     workflow([{ ref: 'w', type: 'STEP_TYPE_WAIT', args: { schedule: 'daily' } }]),
-    [/^steps\[0\]\.args\.schedule: is not supported by this version/],
+    ['steps[0].args.schedule: is a string, not an object'],
+  ],
+  [
+    'a wait for a slot that never comes, in no zone',
+    workflow([{ ref: 'w', type: 'STEP_TYPE_WAIT', args: { schedule: { cron: '0 0 31 2 *', time_zone: 'Mars' } } }]),
+    [
+      'steps[0].args.schedule.cron: never comes: there is no such day',
+      'steps[0].args.schedule.time_zone: is no time zone that this engine knows',
+    ],
+  ],
+  [
+    'a computed slot, and one of later versions',
+    workflow([
+      { ref: 'w', type: 'STEP_TYPE_WAIT', args: { schedule: { cron: { expr: 'input.c' }, slug: 'nightly' } } },
+    ]),
+    [
+      'steps[0].args.schedule.slug: is not a field of it',
+      'steps[0].args.schedule.cron: cannot be computed: it is part of the definition',
+      'steps[0].args.schedule.time_zone: is missing',
+    ],
   ],
   [
     'a wait that is no duration',
