@@ -11,6 +11,8 @@ export type Scope =
   | 'key:write'
   | 'run:read'
   | 'run:write'
+  | 'schedule:read'
+  | 'schedule:write'
   | 'tenant:admin'
   | 'workflow:read'
   | 'workflow:write';
@@ -26,6 +28,8 @@ export const TENANT_SCOPES: readonly Scope[] = [
   'key:write',
   'run:read',
   'run:write',
+  'schedule:read',
+  'schedule:write',
   'workflow:read',
   'workflow:write',
 ];
@@ -59,6 +63,16 @@ export const PERMISSIONS: Readonly<Record<string, Scope | typeof PUBLIC>> = {
   '/ductor.v1.RunService/TriggerRun': 'run:write',
   '/ductor.v1.RunService/TriggerRuns': 'run:write',
   '/ductor.v1.RunService/WatchRun': 'run:read',
+  '/ductor.v1.ScheduleService/BackfillSchedule': 'schedule:write',
+  '/ductor.v1.ScheduleService/CreateSchedule': 'schedule:write',
+  '/ductor.v1.ScheduleService/DeleteSchedule': 'schedule:write',
+  '/ductor.v1.ScheduleService/GetSchedule': 'schedule:read',
+  '/ductor.v1.ScheduleService/ListScheduleSlots': 'schedule:read',
+  '/ductor.v1.ScheduleService/ListSchedules': 'schedule:read',
+  '/ductor.v1.ScheduleService/PauseSchedule': 'schedule:write',
+  '/ductor.v1.ScheduleService/ResumeSchedule': 'schedule:write',
+  '/ductor.v1.ScheduleService/TriggerSchedule': 'schedule:write',
+  '/ductor.v1.ScheduleService/UpdateSchedule': 'schedule:write',
   '/ductor.v1.TenancyService/CreateApiKey': 'key:write',
   '/ductor.v1.TenancyService/CreateTenant': OPERATOR_SCOPE,
   '/ductor.v1.TenancyService/ListApiKeys': 'key:read',

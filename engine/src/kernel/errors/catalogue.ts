@@ -296,6 +296,13 @@ export const ERROR_CATALOGUE = {
     meaning: 'The run is open but not parked: it tries again by itself.',
     remedy: 'Look at why it waits with ExplainRun; a paused run goes on with ResumeRun.',
   },
+  schedule_exists: {
+    grpc: 'ALREADY_EXISTS',
+    http: 409,
+    retryable: false,
+    meaning: 'There is a schedule of this name already.',
+    remedy: 'Choose another slug, or update the schedule that is there.',
+  },
   signal_unknown: {
     grpc: 'INVALID_ARGUMENT',
     http: 400,

@@ -5,10 +5,10 @@
 import { PERMISSIONS } from '../permissions.js';
 
 /** Kinds of objects. */
-export type ObjectKind = 'api_key' | 'endpoint' | 'run' | 'tenant' | 'workflow';
+export type ObjectKind = 'api_key' | 'endpoint' | 'run' | 'schedule' | 'tenant' | 'workflow';
 
 /** Every kind. */
-export const OBJECT_KINDS: readonly ObjectKind[] = ['api_key', 'endpoint', 'run', 'tenant', 'workflow'];
+export const OBJECT_KINDS: readonly ObjectKind[] = ['api_key', 'endpoint', 'run', 'schedule', 'tenant', 'workflow'];
 
 /** What a method changes. */
 export interface AuditedMethod {
@@ -29,6 +29,13 @@ const AUDITED: Readonly<Record<string, AuditedMethod>> = {
   '/ductor.v1.RunService/TerminateRun': { kind: 'run', field: 'runId' },
   '/ductor.v1.RunService/TriggerRun': { kind: 'run', field: 'familySlug' },
   '/ductor.v1.RunService/TriggerRuns': { kind: 'run', field: 'familySlug' },
+  '/ductor.v1.ScheduleService/BackfillSchedule': { kind: 'schedule', field: 'scheduleId' },
+  '/ductor.v1.ScheduleService/CreateSchedule': { kind: 'schedule', field: 'slug' },
+  '/ductor.v1.ScheduleService/DeleteSchedule': { kind: 'schedule', field: 'scheduleId' },
+  '/ductor.v1.ScheduleService/PauseSchedule': { kind: 'schedule', field: 'scheduleId' },
+  '/ductor.v1.ScheduleService/ResumeSchedule': { kind: 'schedule', field: 'scheduleId' },
+  '/ductor.v1.ScheduleService/TriggerSchedule': { kind: 'schedule', field: 'scheduleId' },
+  '/ductor.v1.ScheduleService/UpdateSchedule': { kind: 'schedule', field: 'scheduleId' },
   '/ductor.v1.TenancyService/CreateApiKey': { kind: 'api_key', field: 'name' },
   '/ductor.v1.TenancyService/CreateTenant': { kind: 'tenant', field: 'slug' },
   '/ductor.v1.TenancyService/RevokeApiKey': { kind: 'api_key', field: 'keyId' },

@@ -83,6 +83,8 @@ export interface Coordinator {
   onChange(listener: (change: RunChange) => void): () => void;
   /** The invoker refused tasks of these runs for want of room and has room again: dispatches what must be out. */
   recheck(runs: readonly RunKey[], areUnsent?: boolean): void;
+  /** Id under which the node owns shards now; another one after a fence. null: none. */
+  nodeId(): string | null;
   /** Shards this node owns now. */
   ownedShards(): readonly number[];
   /** Other nodes and this one, from the last heartbeat. */

@@ -164,6 +164,10 @@ class NodeCoordinator implements Coordinator {
     return () => this.#listeners.delete(listener);
   }
 
+  nodeId(): string | null {
+    return this.#incarnation?.options.nodeId ?? null;
+  }
+
   ownedShards(): readonly number[] {
     return this.#incarnation?.world.shards.ticking() ?? [];
   }

@@ -3,7 +3,7 @@ import { isUuid } from '../../kernel/index.js';
 import type { Queryable, TenantAccess } from '../../store/index.js';
 import { byTenant } from '../by-tenant.js';
 import type { RunKey } from '../coordinator/ports.js';
-import { closedAmong } from './closed-among.js';
+import { closedAmong, openAmong } from './closed-among.js';
 import { listRuns } from './list-runs.js';
 import { loadPayloads } from './load-payloads.js';
 import { loadRuns, type SnapshotCheck } from './load-runs.js';
@@ -39,6 +39,7 @@ export function postgresRunReader(db: TenantAccess, isUsable: SnapshotCheck = ()
     payloads: (keys) => eachTenant(keys, loadPayloads),
     list: (query) => listRuns(db.asTenant(query.tenantId), query),
     closedAmong: (keys) => eachTenant(keys, closedAmong),
+    openAmong: (keys) => eachTenant(keys, openAmong),
     history: (key, afterSeq, limit) =>
       isRunKey(key) ? readHistory(db.asTenant(key.tenantId), key, afterSeq, limit) : Promise.resolve([]),
   };

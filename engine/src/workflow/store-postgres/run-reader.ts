@@ -50,6 +50,8 @@ export interface RunReader {
   list(query: RunQuery): Promise<RunPage>;
   /** Those of the runs that are closed. */
   closedAmong(keys: readonly RunKey[]): Promise<readonly RunKey[]>;
+  /** Those of the runs that are there and not closed. */
+  openAmong(keys: readonly RunKey[]): Promise<readonly RunKey[]>;
   /** Journal rows after a seq (0: from the first), at most `limit`, whatever snapshots there are. */
   history(key: RunKey, afterSeq: number, limit: number): Promise<StoredRun['rows']>;
 }
