@@ -37,8 +37,8 @@ export interface ApiKey {
   /** For people. At most two live keys have one name, so that a key can be replaced without a gap. */
   name: string;
   /**
-   * What it may do: audit:read, bridge:work, key:read, key:write, run:read, run:write, tenant:admin, workflow:read,
-   * workflow:write.
+   * What it may do: audit:read, bridge:work, key:read, key:write, run:read, run:write, schedule:read, schedule:write,
+   * tenant:admin, workflow:read, workflow:write.
    */
   scopes: string[];
   createdAt:
