@@ -22,6 +22,8 @@ import {
 import { learnTime, observedCluster } from './observed-cluster.js';
 import { observers } from './observers.js';
 import { readyDatabase } from './ready-database.js';
+import { maintainSchedules } from './schedules/index.js';
+import { createScheduling, hearingOfShards } from './scheduling.js';
 import type { Database } from './store/index.js';
 import { type Log, type Metrics, createMetrics, registerBridgeMetrics } from './telemetry/index.js';
 import { type Tenancy, createTenancy } from './tenancy/index.js';
@@ -106,23 +108,25 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
     bus: withoutVainHints(bus, 'runs', () => coordinator.liveAddresses().length > 1),
     inbox: postgresInboxStore(db),
     cluster: observedCluster(cluster, clock),
-    ...{ options: { leaseMs: settings.DUCTOR_LEASE_MS }, hooks },
+    ...{ options: { leaseMs: settings.DUCTOR_LEASE_MS }, hooks: hearingOfShards(hooks, () => driver.kick()) },
   });
   const nodes = (): number => coordinator.liveAddresses().length;
   const endpoints = endpointsOf(options, { db, bridge, clock, newId, secret, register, nodes }, log);
+  const reader = postgresRunReader(db, isSnapshotReadable);
+  const { schedules, driver } = createScheduling({ ...node, bus, coordinator, registry, reader, onError });
   const doors = createDoors({
     ...{ tenancy, catalog: registry, plans: registry.planSource, coordinator, bridge, bus, clock, random, log },
-    ...{ reader: postgresRunReader(db, isSnapshotReadable), tracing, endpoints },
-    metrics: metrics.registry,
+    ...{ reader, schedules, tracing, endpoints, metrics: metrics.registry },
     metricsAccess: settings.DUCTOR_METRICS,
     callsPerKey: settings.DUCTOR_CALLS_PER_KEY,
   });
   advertised.address = await listen(doors, settings);
   await maintainRuns(db);
-  const maintenance = everyHour(clock, () => maintainRuns(db).then(() => undefined, onError));
+  const maintenance = everyHour(clock, () => maintain(node, onError));
   bridge.attach(coordinator);
   await coordinator.run();
   await endpoints.start();
+  driver.start();
   return {
     address: advertised.address,
     tenancy,
@@ -132,6 +136,7 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
       doors.drain();
       bridge.drain();
       await endpoints.drain(ENDPOINT_DRAIN_MS);
+      await driver.stop();
       await coordinator.stop();
       endpoints.close();
       bridge.close();
@@ -141,6 +146,16 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
       await db.close();
     },
   };
+}
+
+/** What is due each hour. Never rejects. */
+async function maintain({ db, clock }: Node, onError: (error: unknown) => void): Promise<void> {
+  try {
+    await maintainRuns(db);
+    await maintainSchedules(db, clock);
+  } catch (error) {
+    onError(error);
+  }
 }
 
 function busOptions({ db, clock }: Node, log: Log): PostgresBusOptions {

@@ -14,6 +14,24 @@ export type {
   RunView,
   StepView,
 } from './client/run-view.js';
+export type {
+  CatchUpName,
+  OverlapName,
+  ScheduleTimes,
+  ScheduleView,
+  SlotOutcomeName,
+  SlotView,
+} from './client/schedule-view.js';
+export type {
+  NewSchedule,
+  PageOptions,
+  ScheduleCalls,
+  ScheduleOptions,
+  SchedulePage,
+  SchedulePolicies,
+  ScheduleUpdate,
+  SlotPage,
+} from './client/schedules.js';
 export type { ConnectionOptions } from './connection/connection.js';
 export type { OpenTelemetryApi, TelemetrySpan } from './connection/open-telemetry.js';
 export { DuctorError, NonRetryableError, type Problem, RetryAfterError, RunFailedError } from './errors.js';

@@ -8,6 +8,7 @@ import { explain } from './explain.js';
 import { serverCommands } from './server-commands.js';
 import { processTerminal, type Terminal } from './output/terminal.js';
 import { runCommands } from './run/commands.js';
+import { scheduleCommands } from './schedule/commands.js';
 import { tenancyCommands } from './tenancy/commands.js';
 import { workflowCommands } from './workflow/commands.js';
 
@@ -54,6 +55,7 @@ function program(context: CliContext): Command {
   workflowCommands(root, context);
   runCommands(root, context);
   endpointCommands(root, context);
+  scheduleCommands(root, context);
   tenancyCommands(root, context);
   doctorCommand(root, context);
   behave(root, context.terminal);

@@ -33,10 +33,9 @@ function outOf(path: string, ms: number, maxMs: number): readonly Problem[] {
   return [{ path, value: `${ms}ms`, problem, remedy: 'Stay within the bounds.' }];
 }
 
-/** Everything that is wrong; empty when it is fine. */
-function contentProblems(content: ScheduleContent, nowUs: number): readonly Problem[] {
+function contentProblems(content: ScheduleContent, fromUs: number): readonly Problem[] {
   const { startsAtUs, endsAtUs, input, title } = content;
-  const problems: Problem[] = [...specProblems(content.spec, Math.max(nowUs, (startsAtUs ?? 0) - 1))];
+  const problems: Problem[] = [...specProblems(content.spec, Math.max(fromUs, (startsAtUs ?? 0) - 1))];
   if (title.length > SCHEDULE_LIMITS.titleChars) {
     const problem = `is longer than ${SCHEDULE_LIMITS.titleChars} characters`;
     problems.push({ path: 'title', value: title.slice(0, 200), problem, remedy: 'Shorten it.' });
@@ -64,7 +63,11 @@ export function refuseProblems(problems: readonly Problem[]): void {
   });
 }
 
-/** Throws invalid_argument unless a schedule can be so. */
-export function checkContent(content: ScheduleContent, nowUs: number): void {
-  refuseProblems(contentProblems(content, nowUs));
+/**
+ * Throws invalid_argument unless a schedule can be so.
+ *
+ * @param fromUs there must be a slot after this instant
+ */
+export function checkContent(content: ScheduleContent, fromUs: number): void {
+  refuseProblems(contentProblems(content, fromUs));
 }

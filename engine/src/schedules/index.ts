@@ -1,7 +1,7 @@
 /** Schedules: when they happen, and the runs they start. */
 export { DEFAULT_CATCH_UP_WINDOW_MS, SCHEDULE_LIMITS } from './check-content.js';
 export type { RunRef, ScheduleOwner, ScheduleRuns, SlotStart } from './driver/ports.js';
-export { createScheduleDriver, SCHEDULES_TOPIC, type ScheduleDriver } from './driver/schedule-driver.js';
+export { createScheduleDriver, type ScheduleDriver } from './driver/schedule-driver.js';
 export { maintainSchedules } from './maintain-schedules.js';
 export type {
   CatchUpPolicy,

@@ -2,19 +2,13 @@
 import type { SlotSpec } from './slots/spec.js';
 
 /**
- * What becomes of a slot while a run of an earlier one is open: `skip` leaves it out, `buffer_one` lets one wait, `allow`
- * starts it beside, `cancel_previous` cancels what runs, waits for its end and starts the newest.
+ * What becomes of a slot while a run of an earlier one is open: `skip` leaves it out, `buffer_one` lets one wait,
+ * `allow` starts it beside, `cancel_previous` cancels what runs, waits for its end and starts the newest.
  */
 export type OverlapPolicy = 'skip' | 'buffer_one' | 'allow' | 'cancel_previous';
 
-/** Every overlap policy. */
-export const OVERLAP_POLICIES: readonly OverlapPolicy[] = ['skip', 'buffer_one', 'allow', 'cancel_previous'];
-
 /** What becomes of slots that passed while no engine ran: all of them start, the latest one only, or none. */
 export type CatchUpPolicy = 'all' | 'latest' | 'none';
-
-/** Every catch-up policy. */
-export const CATCH_UP_POLICIES: readonly CatchUpPolicy[] = ['all', 'latest', 'none'];
 
 /** What a schedule says, as people write it. */
 export interface ScheduleContent {

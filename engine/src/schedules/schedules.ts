@@ -30,9 +30,9 @@ export interface BackfillOutcome {
 }
 
 /**
- * Schedules of a tenant. `idOrSlug` is the id of a schedule or its slug. `by` is whose deed a change is: it stands in the
- * audit trail with it; null (default) where no caller asked. Every call may throw database_unavailable; those that name
- * a schedule throw not_found.
+ * Schedules of a tenant. `idOrSlug` is the id of a schedule or its slug. `by` is whose deed a change is: it stands in
+ * the audit trail with it; null (default) where no caller asked. Every call may throw database_unavailable; those that
+ * name a schedule throw not_found.
  */
 export interface Schedules {
   /** Throws invalid_argument with everything that is wrong, schedule_exists, limit_exceeded. */
@@ -115,7 +115,8 @@ function isSameTimes(a: ScheduleContent, b: ScheduleContent): boolean {
 
 function checkSlug(slug: string): void {
   if (isScheduleSlug(slug)) return;
-  const problem = `must be lower-case letters, digits and hyphens, beginning with a letter, at most ${SCHEDULE_LIMITS.slugChars}`;
+  const max = SCHEDULE_LIMITS.slugChars;
+  const problem = `must be lower-case letters, digits and hyphens, beginning with a letter, at most ${max}`;
   refuseProblems([{ path: 'slug', value: slug.slice(0, 200), problem, remedy: 'Name it such as nightly-report.' }]);
 }
 
@@ -183,7 +184,8 @@ class StoredSchedules implements Schedules {
         throw new DuctorError('version_conflict', message);
       }
       const content = change(current);
-      checkContent(content, this.options.clock.nowUs());
+      // A title can be changed also of a schedule whose last date has passed.
+      checkContent(content, isSameTimes(content, current) ? 0 : this.options.clock.nowUs());
       return { ...current, ...content };
     });
   }

@@ -28,6 +28,7 @@ import type { ListOptions, TriggerOptions } from './request-options.js';
 import { ResultStream } from './result-stream.js';
 import { type RunControls, runControls } from './run-controls.js';
 import { type RunView, runStateName, runStateNumber, runView, timestampOf } from './run-view.js';
+import { type ScheduleCalls, type ScheduleChannel, scheduleCalls } from './schedules.js';
 import { present, unary } from './unary.js';
 import { TriggerBatcher } from './trigger-batcher.js';
 import { TriggerStream } from './trigger-stream.js';
@@ -92,6 +93,7 @@ export class DuctorClient {
   readonly #triggers: TriggerBatcher;
   readonly #results: ResultStream;
   readonly #tracer: Tracer;
+  readonly #schedules: ScheduleChannel;
 
   /** Throws DuctorError invalid_argument for an address or key that cannot work. Connects on first use. */
   constructor(options: ConnectionOptions & { readonly system?: System } = {}) {
@@ -100,6 +102,10 @@ export class DuctorClient {
     const { addresses, credentials } = this.#connection;
     this.#runs = new RunServiceClient(channelTarget(addresses), credentials, CLIENT_OPTIONS);
     this.#stream = new TriggerStream(this.#runs, this.#connection, this.#system);
+    this.#schedules = scheduleCalls(channelTarget(addresses), credentials, CHANNEL_OPTIONS, () => ({
+      metadata: this.#connection.metadata,
+      options: { deadline: this.#deadline() },
+    }));
     this.#triggers = new TriggerBatcher(
       (items) => this.#stream.send(items, CALL_LIMIT_MS),
       (callback) => this.#system.nextTurn(callback),
@@ -172,11 +178,17 @@ export class DuctorClient {
     return { runs: data.map(runView), nextCursor: nextCursor === '' ? undefined : nextCursor };
   }
 
+  /** Schedules: runs that start by the clock. */
+  get schedules(): ScheduleCalls {
+    return this.#schedules.calls;
+  }
+
   /** Ends all calls and waits. */
   close(): void {
     this.#stream.close();
     this.#results.close();
     this.#runs.close();
+    this.#schedules.close();
   }
 
   #handle(runId: string, version: number, existing: boolean): RunHandle<unknown> {

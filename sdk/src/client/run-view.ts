@@ -141,8 +141,8 @@ export function runView(run: Run): RunView {
     error: failureView(run.error),
     attributes: run.attributes,
     steps: run.steps.map(stepView),
-    startedAt: date(run.startedAt),
-    closedAt: date(run.closedAt),
+    startedAt: dateOf(run.startedAt),
+    closedAt: dateOf(run.closedAt),
     parent:
       run.parentRunId === '' ? undefined : { rootRunId: run.rootRunId, runId: run.parentRunId, step: run.parentStep },
   };
@@ -156,8 +156,8 @@ export function explanationView(found: RunExplanation): RunExplanationView {
     state: runStateName(found.state),
     reason: (RunReason[found.reason] ?? 'RUN_REASON_UNKNOWN').slice(REASON_PREFIX.length),
     ...{ message, step, attempt, worker, queue, handler, code, otherSteps },
-    since: date(found.since),
-    until: date(found.until),
+    since: dateOf(found.since),
+    until: dateOf(found.until),
   };
 }
 
@@ -175,7 +175,7 @@ function stepView(step: StepRun): StepView {
     attempt: step.attempt,
     error: failureView(step.error),
     waitingFor: step.waitingFor,
-    wakeAt: date(step.wakeAt),
+    wakeAt: dateOf(step.wakeAt),
     childRunId: step.childRunId === '' ? undefined : step.childRunId,
   };
 }
@@ -186,6 +186,7 @@ function failureView(failure: Failure | undefined): FailureView | undefined {
   return { code, message, step, attempt, stack };
 }
 
-function date(timestamp: Timestamp | undefined): Date | undefined {
+/** A time of the wire. */
+export function dateOf(timestamp: Timestamp | undefined): Date | undefined {
   return timestamp === undefined ? undefined : new Date(Number(timestamp.seconds) * 1000 + timestamp.nanos / 1e6);
 }

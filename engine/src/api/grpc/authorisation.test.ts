@@ -42,7 +42,7 @@ async function makeIds(tenantId: string, apiKey: string): Promise<Ids> {
   const runId = data?.id ?? '';
   const { keyId } = await node.tenancy.createKey({ tenantId, name: 'named', scopes: ['run:read'] });
   const endpointId = '01900000-0000-7000-8000-00000000000e';
-  return { runId, openRunId: runId, workflowId: id, familySlug, keyId, endpointId };
+  return { runId, openRunId: runId, workflowId: id, familySlug, keyId, endpointId, scheduleId: keyId };
 }
 
 beforeAll(async () => {

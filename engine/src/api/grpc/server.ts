@@ -15,9 +15,11 @@ import { AuditServiceService } from '../../gen/ductor/v1/audit.js';
 import { BridgeServiceService } from '../../gen/ductor/v1/bridge.js';
 import { EndpointServiceService } from '../../gen/ductor/v1/endpoint.js';
 import { RunServiceService } from '../../gen/ductor/v1/run.js';
+import { ScheduleServiceService } from '../../gen/ductor/v1/schedule.js';
 import { TenancyServiceService } from '../../gen/ductor/v1/tenancy.js';
 import { WorkflowServiceService } from '../../gen/ductor/v1/workflow.js';
 import type { Bridge } from '../../bridge/index.js';
+import type { Schedules } from '../../schedules/index.js';
 import type { Log, Tracing } from '../../telemetry/index.js';
 import { PUBLIC, permissionOf, type Tenancy } from '../../tenancy/index.js';
 import { work } from './bridge-service.js';
@@ -40,6 +42,8 @@ import { addReflection } from './reflection.js';
 import { triggerStreams } from './runs/stream-triggers.js';
 import { triggerRun, triggerRuns } from './runs/trigger-runs.js';
 import { watchRun } from './runs/watch-run.js';
+import * as scheduleControls from './schedules/schedule-controls.js';
+import * as schedules from './schedules/schedule-service.js';
 import { ServiceBuilder } from './service.js';
 import { diffWorkflow, promoteWorkflow } from './workflows/compare-service.js';
 import { listAuditEvents } from './tenancy/audit-service.js';
@@ -54,6 +58,7 @@ export interface GrpcServerOptions {
   readonly coordinator: Pick<Coordinator, 'start' | 'signal' | 'onChange' | 'ownedShards'> &
     controls.RunControls['coordinator'];
   readonly reader: RunReader;
+  readonly schedules: Schedules;
   readonly bridge: Pick<Bridge, 'open' | 'workerOf' | 'workersFor'>;
   readonly endpoints: endpoints.EndpointServiceParts['endpoints'];
   readonly bus: Bus;
@@ -104,6 +109,21 @@ function endpointMethods(parts: endpoints.EndpointServiceParts, guard: GuardOpti
     .unary(E.listEndpoints, endpoints.listEndpoints(parts))
     .unary(E.getEndpoint, endpoints.getEndpoint(parts))
     .unary(E.deleteEndpoint, endpoints.deleteEndpoint(parts));
+}
+
+function scheduleService(parts: schedules.ScheduleParts, guard: GuardOptions): ServiceBuilder {
+  const S = ScheduleServiceService;
+  return new ServiceBuilder(guard)
+    .unary(S.createSchedule, schedules.createSchedule(parts))
+    .unary(S.getSchedule, schedules.getSchedule(parts))
+    .unary(S.listSchedules, schedules.listSchedules(parts))
+    .unary(S.updateSchedule, schedules.updateSchedule(parts))
+    .unary(S.deleteSchedule, schedules.deleteSchedule(parts))
+    .unary(S.pauseSchedule, scheduleControls.pauseSchedule(parts))
+    .unary(S.resumeSchedule, scheduleControls.resumeSchedule(parts))
+    .unary(S.triggerSchedule, scheduleControls.triggerSchedule(parts))
+    .unary(S.backfillSchedule, scheduleControls.backfillSchedule(parts))
+    .unary(S.listScheduleSlots, scheduleControls.listScheduleSlots(parts));
 }
 
 /** The services, and how to end the streams that must not last while the node drains. */
@@ -166,6 +186,7 @@ function buildServices(options: GrpcServerOptions, feed: RunFeed, guard: GuardOp
       .unary(T.createApiKey, tenants.createApiKey(tenancy))
       .unary(T.listApiKeys, tenants.listApiKeys(tenancy))
       .unary(T.revokeApiKey, tenants.revokeApiKey(tenancy)),
+    scheduleService({ schedules: options.schedules, catalog, plans }, guard),
     new ServiceBuilder(guard).unary(AuditServiceService.listAuditEvents, listAuditEvents(tenancy)),
     endpointMethods(options, guard),
     new ServiceBuilder(guard).bidi(BridgeServiceService.work, work(options.bridge)),

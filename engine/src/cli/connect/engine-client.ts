@@ -9,6 +9,7 @@ import {
 } from '@grpc/grpc-js';
 import { EndpointServiceClient } from '../../gen/ductor/v1/endpoint.js';
 import { RunServiceClient } from '../../gen/ductor/v1/run.js';
+import { ScheduleServiceClient } from '../../gen/ductor/v1/schedule.js';
 import { TenancyServiceClient } from '../../gen/ductor/v1/tenancy.js';
 import { WorkflowServiceClient } from '../../gen/ductor/v1/workflow.js';
 import type { Clock } from '../../kernel/index.js';
@@ -29,6 +30,7 @@ const CHANNEL_OPTIONS = { 'grpc.max_receive_message_length': 16 * 1024 * 1024 };
 export class EngineClient {
   readonly endpoints: EndpointServiceClient;
   readonly runs: RunServiceClient;
+  readonly schedules: ScheduleServiceClient;
   readonly tenancy: TenancyServiceClient;
   readonly workflows: WorkflowServiceClient;
   readonly #metadata = new Metadata();
@@ -40,6 +42,7 @@ export class EngineClient {
     const security: ChannelCredentials = endpoint.isSecure ? credentials.createSsl() : credentials.createInsecure();
     this.endpoints = new EndpointServiceClient(endpoint.address, security, CHANNEL_OPTIONS);
     this.runs = new RunServiceClient(endpoint.address, security, CHANNEL_OPTIONS);
+    this.schedules = new ScheduleServiceClient(endpoint.address, security, CHANNEL_OPTIONS);
     this.tenancy = new TenancyServiceClient(endpoint.address, security, CHANNEL_OPTIONS);
     this.workflows = new WorkflowServiceClient(endpoint.address, security, CHANNEL_OPTIONS);
     this.#metadata.set('authorization', `Bearer ${endpoint.apiKey}`);
@@ -78,6 +81,7 @@ export class EngineClient {
   close(): void {
     this.endpoints.close();
     this.runs.close();
+    this.schedules.close();
     this.tenancy.close();
     this.workflows.close();
   }

@@ -18,7 +18,7 @@ async function newNode(): Promise<DriverNode> {
 /** The engine goes away, and another comes after so many minutes. */
 async function downFor(node: DriverNode, minutes: number): Promise<DriverNode> {
   await node.driver.stop();
-  kit.skip(minutes * MINUTE);
+  kit.leap(minutes * MINUTE);
   return newNode();
 }
 
@@ -293,88 +293,6 @@ describe('a node that dies', () => {
     expect(await kit.rows('twice')).toHaveLength(5);
     expect(kit.started.size).toBe(5);
     expect(second.errors).toEqual([]);
-  });
-});
-
-describe('people', () => {
-  it('pause a schedule: nothing starts, and the next slot after the resume is the next', async () => {
-    await newNode();
-    await kit.create('p', { overlap: 'allow' });
-    await kit.pass(MINUTE);
-    const paused = await kit.schedules.pause(kit.tenantId, 'p', 'holidays');
-    expect(paused).toMatchObject({ isPaused: true, pauseReason: 'holidays', nextSlotUs: null });
-    await kit.pass(3 * MINUTE);
-    await kit.schedules.resume(kit.tenantId, 'p');
-    await kit.pass(MINUTE);
-    expect(await kit.rows('p')).toEqual(['00:01 started', '00:05 started']);
-  });
-
-  it('pause a schedule that has a slot waiting: it waits on', async () => {
-    await newNode();
-    await kit.create('p', { overlap: 'buffer_one' });
-    await kit.pass(2 * MINUTE);
-    await kit.schedules.pause(kit.tenantId, 'p', '');
-    await kit.end(kit.runOf('00:01'));
-    await kit.pass(MINUTE);
-    expect(await kit.rows('p')).toEqual(['00:01 started', '00:02 buffered']);
-    await kit.schedules.resume(kit.tenantId, 'p');
-    await kit.pass(100, 10);
-    expect(await kit.rows('p')).toEqual(['00:01 started', '00:02 started']);
-  });
-
-  it('trigger it at any moment, paused or not, by its overlap policy or another', async () => {
-    await newNode();
-    await kit.create('t', { spec: { kind: 'interval', everyMs: 86_400_000, offsetMs: 0 } });
-    await kit.schedules.pause(kit.tenantId, 't', '');
-    await kit.pass(90_000);
-    await kit.schedules.trigger(kit.tenantId, 't', null);
-    await kit.schedules.trigger(kit.tenantId, 't', null);
-    await kit.pass(100, 10);
-    expect(await kit.rows('t')).toEqual(['00:01 started', '00:01 skipped_overlap']);
-    await kit.schedules.trigger(kit.tenantId, 't', 'allow');
-    await kit.pass(100, 10);
-    expect((await kit.rows('t')).at(-1)).toBe('00:01 started');
-  });
-
-  it('backfill a range: what started stays, all else starts, each once', async () => {
-    const node = await newNode();
-    await kit.create('b', { catchUp: 'none' });
-    await kit.pass(MINUTE);
-    await downFor(node, 4);
-    await kit.pass(20_000);
-    expect(await kit.rows('b')).toEqual([
-      '00:01 started',
-      ...[2, 3, 4].map((n) => `00:0${n} missed_catch_up`),
-      '00:05 skipped_overlap',
-    ]);
-    const range = { fromUs: kit.clock.nowUs() - 300_000_000, toUs: kit.clock.nowUs(), overlap: 'allow' } as const;
-    expect(await kit.schedules.backfill(kit.tenantId, 'b', range)).toEqual({ added: 4, kept: 1 });
-    await kit.pass(100, 10);
-    expect(await kit.rows('b')).toEqual([1, 2, 3, 4, 5].map((n) => `00:0${n} started`));
-    expect(await kit.schedules.backfill(kit.tenantId, 'b', range)).toEqual({ added: 0, kept: 5 });
-    expect(kit.started.size).toBe(5);
-  });
-
-  it('change its times: the next slot is the first of the new ones after now', async () => {
-    await newNode();
-    await kit.create('c', { overlap: 'allow' });
-    await kit.pass(MINUTE);
-    await kit.schedules.update(kit.tenantId, 'c', 0, (now) => ({
-      ...now,
-      spec: { kind: 'cron', expression: '*/3 * * * *', timeZone: 'UTC' },
-    }));
-    await kit.pass(3 * MINUTE);
-    expect(await kit.rows('c')).toEqual(['00:01 started', '00:03 started']);
-  });
-
-  it('delete it: no slot comes any more', async () => {
-    await newNode();
-    await kit.create('d', { overlap: 'allow' });
-    await kit.pass(MINUTE);
-    await kit.schedules.remove(kit.tenantId, 'd');
-    await kit.pass(3 * MINUTE);
-    expect(kit.started.size).toBe(1);
-    await expect(kit.schedules.get(kit.tenantId, 'd')).rejects.toMatchObject({ code: 'not_found' });
   });
 });
 

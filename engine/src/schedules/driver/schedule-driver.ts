@@ -19,7 +19,7 @@ import type { ScheduleOwner, ScheduleRuns } from './ports.js';
 import { settleOpen, type Settled } from './settle-turn.js';
 
 /** Hints that schedules of a shard have changed. */
-export const SCHEDULES_TOPIC = 'schedules';
+const SCHEDULES_TOPIC = 'schedules';
 /** Hints that runs have changed: their ids, by commas. */
 const RUNS_TOPIC = 'runs';
 
@@ -50,6 +50,10 @@ export interface ScheduleDriver {
   start(): void;
   /** Looks soon: shards have changed owner. Never does anything within the call. */
   kick(): void;
+  /** A schedule of the shard has changed: looks soon, or tells the node that owns the shard. */
+  changed(shard: number): void;
+  /** Runs of this node have changed publicly: a slot may wait for the end of one. */
+  runsChanged(runIds: readonly string[]): void;
   /** Begins no turn any more; resolves when the one under way has ended. */
   stop(): Promise<void>;
 }
@@ -78,9 +82,9 @@ class Driver implements ScheduleDriver {
     const { bus } = this.parts;
     this.#unsubscribe = [
       bus.subscribe(SCHEDULES_TOPIC, (body) => {
-        if (this.parts.owner.ownedShards().includes(Number(body))) this.kick();
+        if (this.#owns(Number(body))) this.kick();
       }),
-      bus.subscribe(RUNS_TOPIC, (body) => this.#runsChanged(body)),
+      bus.subscribe(RUNS_TOPIC, (body) => this.runsChanged(body.split(','))),
     ];
     this.kick();
   }
@@ -101,11 +105,18 @@ class Driver implements ScheduleDriver {
     await this.#turn;
   }
 
-  #runsChanged(body: string): void {
-    if (this.#state !== 'turning' && this.#awaited.size === 0) return;
-    const runIds = body.split(',');
+  changed(shard: number): void {
+    if (this.#owns(shard)) this.kick();
+    else this.parts.bus.publish(SCHEDULES_TOPIC, String(shard));
+  }
+
+  runsChanged(runIds: readonly string[]): void {
     if (this.#state === 'turning') for (const runId of runIds) this.#heard.add(runId);
     if (runIds.some((runId) => this.#awaited.has(runId))) this.kick();
+  }
+
+  #owns(shard: number): boolean {
+    return this.parts.owner.ownedShards().includes(shard);
   }
 
   #begin(): void {

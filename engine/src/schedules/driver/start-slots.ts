@@ -18,7 +18,7 @@ export function scheduleName({ tenantId, scheduleId }: ScheduleRef): string {
 }
 
 /** The start of a slot: key and fingerprint depend on schedule and slot alone. */
-export function startOf(schedule: ScheduleRecord, slotUs: number): SlotStart {
+function startOf(schedule: ScheduleRecord, slotUs: number): SlotStart {
   const { tenantId, familySlug, version, input, attributes, slug, id } = schedule;
   const idempotencyKey = `schedule/${id}/${slotUs}`;
   return {
@@ -59,11 +59,10 @@ export async function startSlots(
   const byName = new Map(
     schedules.map((each) => [scheduleName({ tenantId: each.tenantId, scheduleId: each.id }), each]),
   );
-  const started = await Promise.all(
-    slots.map((slot) => {
-      const schedule = byName.get(scheduleName(slot));
-      return schedule === undefined ? undefined : startOne(runs, schedule, slot);
-    }),
-  );
+  const tries = slots.flatMap((slot) => {
+    const schedule = byName.get(scheduleName(slot));
+    return schedule === undefined ? [] : [startOne(runs, schedule, slot)];
+  });
+  const started = await Promise.all(tries);
   return started.filter((each) => each !== undefined);
 }

@@ -29,7 +29,7 @@ function patternsOf(spec: CalendarSpec, time: string): readonly Slots[] {
   const found: Slots[] = [];
   if (days.length > 0) found.push(cronSlots(`${clock} ${days.join(',')} ${months} *`, timeZone));
   if (weekdays.length > 0) {
-    const numbers = weekdays.map((day) => (WEEKDAYS.indexOf(day) + 1) % 7).sort();
+    const numbers = weekdays.map((day) => (WEEKDAYS.indexOf(day) + 1) % 7);
     found.push(cronSlots(`${clock} * ${months} ${numbers.join(',')}`, timeZone));
   }
   for (const date of dates) {

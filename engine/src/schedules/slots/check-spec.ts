@@ -5,7 +5,7 @@ import { slotsOf } from './slots.js';
 import { WEEKDAYS, type CalendarSpec, type SlotSpec } from './spec.js';
 
 /** Bounds of specs. */
-export const SPEC_LIMITS = {
+const SPEC_LIMITS = {
   /** Shortest and longest interval, ms. */
   everyMs: { min: 1_000, max: 3_650 * 86_400_000 },
   /** Explicit dates, and dates excluded. */

@@ -10,7 +10,7 @@ import { Cron } from 'croner';
 import type { Slots } from './spec.js';
 
 /** Longest cron pattern, characters. */
-export const MAX_CRON_CHARS = 256;
+const MAX_CRON_CHARS = 256;
 
 const US_PER_MS = 1_000;
 /** Where it is asked whether a pattern ever comes: 2000-01-01, a leap year. */

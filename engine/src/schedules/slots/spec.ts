@@ -9,7 +9,7 @@ export interface CronSpec {
   readonly timeZone: string;
 }
 
-/** Every so often, counted from 1970-01-01T00:00:00Z plus the offset, so that it does not depend on when it was made. */
+/** Every so often from 1970-01-01T00:00:00Z plus the offset on: it does not depend on when it was made. */
 export interface IntervalSpec {
   readonly kind: 'interval';
   readonly everyMs: number;

@@ -4,7 +4,7 @@ import { DuctorError, seededRandom, uuidV7, type ErrorCode } from '../../kernel/
 import { manualClock, type ManualClock } from '../../kernel/testing/manual-clock.js';
 import type { Database, Queryable } from '../../store/index.js';
 import type { ScheduleRuns, SlotStart } from '../driver/ports.js';
-import { createScheduleDriver, SCHEDULES_TOPIC, type ScheduleDriver } from '../driver/schedule-driver.js';
+import { createScheduleDriver, type ScheduleDriver } from '../driver/schedule-driver.js';
 import { createSchedules, type Schedules } from '../schedules.js';
 import type { NewSchedule } from '../schedule.js';
 
@@ -42,9 +42,12 @@ export class DriverKit {
   /** Calls of start, repeated ones too. */
   starts = 0;
   #inFlight = 0;
+  readonly #nodes: DriverNode[] = [];
 
   constructor(readonly db: Database) {
-    const changed = (shard: number): void => this.bus.publish(SCHEDULES_TOPIC, String(shard));
+    const changed = (shard: number): void => {
+      for (const { driver } of this.#nodes) driver.changed(shard);
+    };
     this.schedules = createSchedules({ db, clock: this.clock, random: this.random, changed });
   }
 
@@ -60,6 +63,7 @@ export class DriverKit {
         onError: (error) => node.errors.push(error),
       }),
     };
+    this.#nodes.push(node);
     node.driver.start();
     await this.settle();
     return node;
@@ -103,7 +107,7 @@ export class DriverKit {
   }
 
   /** Lets so much time pass at once, as when no engine runs. */
-  skip(ms: number): void {
+  leap(ms: number): void {
     this.clock.advance(ms);
   }
 

@@ -17,6 +17,11 @@ const INPUT_FIELDS = { json: 'input', bytes: 'input_payload' };
 const MAX_ATTRIBUTES = 64;
 const MAX_ATTRIBUTE_CHARS = 256;
 
+/** The input of a request. Throws invalid_argument, value_too_large. */
+export function inputOf({ input, inputPayload }: Pick<TriggerRunRequest, 'input' | 'inputPayload'>): RequestValue {
+  return requestValue(input, inputPayload, INPUT_FIELDS);
+}
+
 /** What tells two inputs apart: SHA-256 of the canonical JSON with its types, or of encoding and bytes. */
 function fingerprintOf({ value, json }: RequestValue): Uint8Array {
   if (json !== undefined) return canonicalDigest(json);
@@ -25,16 +30,25 @@ function fingerprintOf({ value, json }: RequestValue): Uint8Array {
   return createHash('sha256').update(`${value.encoding}\0`).update(value.data).digest();
 }
 
+/** Checks the attributes of runs, by default at most 64. */
+export function checkAttributes(
+  checks: FieldChecks,
+  attributes: Readonly<Record<string, string>>,
+  maxAttributes = MAX_ATTRIBUTES,
+): void {
+  const entries = Object.entries(attributes);
+  checks.count('attributes', entries.length, 0, maxAttributes);
+  for (const [name, text] of entries.slice(0, maxAttributes)) {
+    checks.required('attributes', name, MAX_ATTRIBUTE_CHARS);
+    checks.text(`attributes.${name.slice(0, 64)}`, text, MAX_ATTRIBUTE_CHARS);
+  }
+}
+
 function checkFields(request: TriggerRunRequest): void {
   const checks = new FieldChecks();
   checks.required('family_slug', request.familySlug);
   checks.text('idempotency_key', request.idempotencyKey, MAX_IDENTIFIER_CHARS);
-  const attributes = Object.entries(request.attributes);
-  checks.count('attributes', attributes.length, 0, MAX_ATTRIBUTES);
-  for (const [name, text] of attributes.slice(0, MAX_ATTRIBUTES)) {
-    checks.required('attributes', name, MAX_ATTRIBUTE_CHARS);
-    checks.text(`attributes.${name.slice(0, 64)}`, text, MAX_ATTRIBUTE_CHARS);
-  }
+  checkAttributes(checks, request.attributes);
   checks.done();
 }
 
@@ -54,7 +68,7 @@ export async function startRun(
 ): Promise<StartOutcome> {
   checkFields(request);
   const { familySlug, idempotencyKey } = request;
-  const input = requestValue(request.input, request.inputPayload, INPUT_FIELDS);
+  const input = inputOf(request);
   const version = request.version || (await starter.catalog.currentVersion(tenantId, familySlug));
   return starter.coordinator.start({
     tenantId,

@@ -19,6 +19,7 @@ import {
 } from '../../../workflow/index.js';
 import type { HttpLimits } from '../../http/limits.js';
 import type { Coordinator } from '../ports.js';
+import { createScheduling } from '../../../scheduling.js';
 import { createDoors, type Doors } from '../../doors.js';
 
 /** A running node. */
@@ -79,9 +80,12 @@ export async function startTestNode(db: Database, options: TestNodeOptions = {})
     nodes: () => coordinator.liveAddresses().length,
     log: (line, error) => log.error({ err: error }, line),
   });
+  const reader = postgresRunReader(db);
+  const onError = (err: unknown): void => log.error({ err }, 'a turn of the schedules failed');
+  const { schedules, driver } = createScheduling({ db, clock, random, bus, coordinator, registry, reader, onError });
   const server = createDoors({
     ...shared,
-    ...{ tenancy, coordinator, bridge, endpoints, log, catalog: registry, reader: postgresRunReader(db) },
+    ...{ tenancy, coordinator, bridge, endpoints, log, catalog: registry, reader, schedules },
     ...{ metrics: createMetrics().registry, metricsAccess: 'loopback', limits: options.limits ?? {} },
     callsPerKey: options.callsPerKey ?? 1_000_000,
   });
@@ -89,6 +93,7 @@ export async function startTestNode(db: Database, options: TestNodeOptions = {})
   const port = await server.bind('127.0.0.1', 0);
   await coordinator.run();
   await endpoints.start();
+  driver.start();
   return {
     ...{ tenancy, registry, coordinator, bridge, server, logged, address: `127.0.0.1:${port}` },
     async tenant(slug, scopes = SCOPES) {
@@ -100,6 +105,7 @@ export async function startTestNode(db: Database, options: TestNodeOptions = {})
       bridge.drain();
       server.drain();
       await endpoints.drain(1_000);
+      await driver.stop();
       await coordinator.stop();
       endpoints.close();
       bridge.close();

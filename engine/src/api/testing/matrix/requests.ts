@@ -16,6 +16,8 @@ export interface Ids {
   readonly keyId: string;
   /** Made anew where it was taken away. */
   readonly endpointId: string;
+  /** A schedule, another one each time. */
+  readonly scheduleId: string;
 }
 
 /** How to ask. */
@@ -85,6 +87,27 @@ export const GOOD_REQUESTS: Readonly<Record<string, GoodRequest>> = {
     handsOn: [],
   },
   '/ductor.v1.RunService/WatchRun': naming(({ runId }) => ({ run_id: runId })),
+  '/ductor.v1.ScheduleService/BackfillSchedule': naming(({ scheduleId }) => ({
+    schedule_id: scheduleId,
+    from: '2026-01-01T00:00:00Z',
+    to: '2026-01-01T01:00:00Z',
+  })),
+  '/ductor.v1.ScheduleService/CreateSchedule': naming(({ familySlug }) => ({
+    ...{ slug: freshName(), family_slug: familySlug, overlap: 'OVERLAP_POLICY_SKIP' },
+    ...{ catch_up: { policy: 'CATCH_UP_POLICY_NONE' }, cron: { expression: '0 0 1 1 *', time_zone: 'UTC' } },
+  })),
+  '/ductor.v1.ScheduleService/DeleteSchedule': naming(({ scheduleId }) => ({ schedule_id: scheduleId })),
+  '/ductor.v1.ScheduleService/GetSchedule': naming(({ scheduleId }) => ({ schedule_id: scheduleId })),
+  '/ductor.v1.ScheduleService/ListScheduleSlots': naming(({ scheduleId }) => ({ schedule_id: scheduleId })),
+  '/ductor.v1.ScheduleService/ListSchedules': plain(() => ({})),
+  '/ductor.v1.ScheduleService/PauseSchedule': naming(({ scheduleId }) => ({ schedule_id: scheduleId })),
+  '/ductor.v1.ScheduleService/ResumeSchedule': naming(({ scheduleId }) => ({ schedule_id: scheduleId })),
+  '/ductor.v1.ScheduleService/TriggerSchedule': naming(({ scheduleId }) => ({ schedule_id: scheduleId })),
+  '/ductor.v1.ScheduleService/UpdateSchedule': naming(({ scheduleId }) => ({
+    schedule_id: scheduleId,
+    schedule: { title: 'once a year' },
+    update_mask: 'title',
+  })),
   '/ductor.v1.TenancyService/CreateApiKey': plain(() => ({ name: freshName(), scopes: ['key:write'] })),
   '/ductor.v1.TenancyService/CreateTenant': {
     request: () => ({ slug: freshName(), scopes: ['run:read'] }),

@@ -1,6 +1,12 @@
 /** Two tenants with everything a method can name, and keys of every kind. */
 import { EndpointForm, EndpointServiceService, RegisterEndpointRequest } from '../../../gen/ductor/v1/endpoint.js';
 import { TriggerRunRequest, RunServiceService } from '../../../gen/ductor/v1/run.js';
+import {
+  CatchUpPolicy,
+  CreateScheduleRequest,
+  OverlapPolicy,
+  ScheduleServiceService,
+} from '../../../gen/ductor/v1/schedule.js';
 import { seededRandom } from '../../../kernel/index.js';
 import { newApiKey, SCOPES, type Scope } from '../../../tenancy/index.js';
 import { call, testClient, type TestClient } from '../../grpc/testing/test-client.js';
@@ -39,7 +45,7 @@ export interface MatrixWorld {
 interface Side {
   readonly tenantId: string;
   readonly client: TestClient;
-  readonly ids: Omit<Ids, 'openRunId' | 'endpointId'>;
+  readonly ids: Omit<Ids, 'openRunId' | 'endpointId' | 'scheduleId'>;
 }
 
 const WAIT = { ref: 'wait', type: 'STEP_TYPE_WAIT', args: { duration: '1h' } };
@@ -50,6 +56,7 @@ const MISSING: Ids = {
   familySlug: '',
   keyId: '01900000-0000-7000-8000-00000000000d',
   endpointId: '01900000-0000-7000-8000-00000000000e',
+  scheduleId: '01900000-0000-7000-8000-00000000000e',
 };
 
 async function startRun(client: TestClient, familySlug: string): Promise<string> {
@@ -62,6 +69,19 @@ async function registerEndpoint(client: TestClient): Promise<string> {
   const form = EndpointForm.ENDPOINT_FORM_HTTP;
   const request = RegisterEndpointRequest.fromPartial({ name: 'named', form, url: 'https://1.1.1.1/callbacks' });
   const { data } = await call(client, EndpointServiceService.registerEndpoint, request);
+  return data?.id ?? '';
+}
+
+let schedules = 0;
+
+/** A schedule that comes once a year. */
+async function makeSchedule(client: TestClient, familySlug: string): Promise<string> {
+  const request = CreateScheduleRequest.fromPartial({
+    ...{ slug: `yearly-${(schedules += 1)}`, familySlug, overlap: OverlapPolicy.OVERLAP_POLICY_ALLOW },
+    times: { $case: 'cron', value: { expression: '0 0 1 1 *', timeZone: 'UTC' } },
+    catchUp: { policy: CatchUpPolicy.CATCH_UP_POLICY_NONE },
+  });
+  const { data } = await call(client, ScheduleServiceService.createSchedule, request);
   return data?.id ?? '';
 }
 
@@ -113,8 +133,9 @@ export async function matrixWorld(node: TestNode, name: string): Promise<MatrixW
       // As long as the foreign one: lengths stand in binary answers.
       if (kind === 'missing') return { ...MISSING, familySlug: `waits-${name}-nobod` };
       const { client, ids } = kind === 'own' ? own : other;
-      const openRunId = await startRun(client, ids.familySlug);
-      return { ...ids, openRunId, endpointId: await registerEndpoint(client) };
+      const { familySlug } = ids;
+      const [openRunId, scheduleId] = [await startRun(client, familySlug), await makeSchedule(client, familySlug)];
+      return { ...ids, openRunId, scheduleId, endpointId: await registerEndpoint(client) };
     },
     close() {
       own.client.close();

@@ -1,0 +1,245 @@
+/** Schedules: runs that start by the clock. */
+import type {
+  CallOptions,
+  ChannelCredentials,
+  ClientOptions,
+  ClientUnaryCall,
+  Metadata,
+  ServiceError,
+} from '@grpc/grpc-js';
+import {
+  type BackfillScheduleResponse,
+  CatchUpPolicy,
+  CreateScheduleRequest,
+  type ListScheduleSlotsResponse,
+  type ListSchedulesResponse,
+  OverlapPolicy,
+  type Schedule,
+  ScheduleChange,
+  ScheduleServiceClient,
+  SlotOutcome,
+  type TriggerScheduleResponse,
+} from '../gen/ductor/v1/schedule.js';
+import { toPayload } from '../connection/payload.js';
+import type { Workflow } from '../workflow/define-workflow.js';
+import { timestampOf } from './run-view.js';
+import {
+  type CatchUpName,
+  type OverlapName,
+  type ScheduleTimes,
+  type ScheduleView,
+  type SlotOutcomeName,
+  type SlotView,
+  scheduleView,
+  slotView,
+  timesMessage,
+} from './schedule-view.js';
+import { present, unary } from './unary.js';
+
+/** What can be said of a schedule, and changed later. */
+export interface ScheduleOptions<In = unknown> {
+  /** For people. */
+  readonly title?: string;
+  /** A published version. Default: the current one when a slot starts. */
+  readonly version?: number;
+  /** Input of its runs. Default: null. */
+  readonly input?: In;
+  /** Searchable labels of its runs, which get ductor.schedule and ductor.slot beside. */
+  readonly attributes?: Readonly<Record<string, string>>;
+  /** No slot before it. */
+  readonly startsAt?: Date;
+  /** No slot after it. */
+  readonly endsAt?: Date;
+  /** Starts are spread over so long after their slots: "30s". Default "0s". */
+  readonly jitter?: string;
+}
+
+/** What must be said of a schedule. */
+export interface SchedulePolicies {
+  readonly times: ScheduleTimes;
+  /** What becomes of a slot while a run of an earlier one is open. */
+  readonly overlap: OverlapName;
+  /** What becomes of slots that passed while no engine ran; within `window`, default "24h". */
+  readonly catchUp: { readonly policy: CatchUpName; readonly window?: string };
+}
+
+/** A schedule to make. */
+export interface NewSchedule<In = unknown> extends SchedulePolicies, ScheduleOptions<In> {
+  /** Name, unique in the tenant: lower-case letters, digits, hyphens. */
+  readonly slug: string;
+  /** The workflow whose runs it starts. */
+  readonly workflow: string | Workflow<In, unknown>;
+}
+
+/** Where a list goes on. */
+export interface PageOptions {
+  /** Items per page, 1 to 200. Default 50. */
+  readonly pageSize?: number;
+  /** Where the last page ended. */
+  readonly cursor?: string;
+}
+
+/** A page of schedules. */
+export interface SchedulePage {
+  readonly schedules: readonly ScheduleView[];
+  /** Cursor of the next page; undefined on the last. */
+  readonly nextCursor: string | undefined;
+}
+
+/** A page of slots. */
+export interface SlotPage {
+  readonly slots: readonly SlotView[];
+  /** Cursor of the next page; undefined on the last. */
+  readonly nextCursor: string | undefined;
+}
+
+/** Calls about schedules. `id` is the id of a schedule or its slug; all throw DuctorError, not_found among others. */
+export interface ScheduleCalls {
+  /** Throws ZodError for an input the workflow's schema refuses, DuctorError schedule_exists, invalid_argument. */
+  create<In>(schedule: NewSchedule<In>): Promise<ScheduleView>;
+  get(id: string): Promise<ScheduleView>;
+  list(options?: PageOptions): Promise<SchedulePage>;
+  /** Changes what is given. `null` clears: no bound, no title, no attributes. */
+  update(id: string, change: ScheduleUpdate): Promise<ScheduleView>;
+  pause(id: string, reason?: string): Promise<ScheduleView>;
+  resume(id: string): Promise<ScheduleView>;
+  /** Makes a slot of this very moment. */
+  trigger(id: string, options?: { readonly overlap?: OverlapName }): Promise<SlotView>;
+  /** Starts the slots of a range that started nothing so far. */
+  backfill(
+    id: string,
+    range: { readonly from: Date; readonly to: Date; readonly overlap?: OverlapName },
+  ): Promise<{ readonly added: number; readonly kept: number }>;
+  /** What became of slots, newest first. */
+  slots(id: string, options?: PageOptions & { readonly outcome?: SlotOutcomeName }): Promise<SlotPage>;
+  /** Deletes the schedule and its slots. Its runs go on. */
+  delete(id: string): Promise<ScheduleView>;
+}
+
+type Nullable<T> = { readonly [Key in keyof T]?: T[Key] | null };
+
+/** What is to change of a schedule. */
+export type ScheduleUpdate = Nullable<ScheduleOptions> & Partial<SchedulePolicies>;
+
+/** Credentials and deadline of the next call. */
+type Setup = () => { readonly metadata: Metadata; readonly options: CallOptions };
+
+function overlapNumber(name: OverlapName | undefined): OverlapPolicy {
+  return name === undefined ? OverlapPolicy.OVERLAP_POLICY_UNSPECIFIED : OverlapPolicy[`OVERLAP_POLICY_${name}`];
+}
+
+function catchUpMessage({ policy, window = '' }: SchedulePolicies['catchUp']): ScheduleChange['catchUp'] {
+  return { policy: CatchUpPolicy[`CATCH_UP_POLICY_${policy}`], window };
+}
+
+function createRequest<In>(schedule: NewSchedule<In>): CreateScheduleRequest {
+  const { slug, workflow, title = '', version = 0, attributes = {}, input, jitter = '', startsAt, endsAt } = schedule;
+  const familySlug = typeof workflow === 'string' ? workflow : workflow.slug;
+  const checked = typeof workflow === 'string' || input === undefined ? input : workflow.parseInput(input);
+  return CreateScheduleRequest.fromPartial({
+    ...{ slug, title, familySlug, version, attributes: { ...attributes }, jitter },
+    inputPayload: toPayload(checked, `input of ${slug}`),
+    times: timesMessage(schedule.times),
+    overlap: overlapNumber(schedule.overlap),
+    catchUp: catchUpMessage(schedule.catchUp),
+    ...(startsAt !== undefined && { startsAt: timestampOf(startsAt) }),
+    ...(endsAt !== undefined && { endsAt: timestampOf(endsAt) }),
+  });
+}
+
+/** The change and its mask: what is undefined stays, what is null is named and not there. */
+function changeRequest(change: ScheduleUpdate): { readonly schedule: ScheduleChange; readonly updateMask: string[] } {
+  const { title, version, input, attributes, startsAt, endsAt, jitter, times, overlap, catchUp } = change;
+  const mask: string[] = [];
+  const named = <T, U>(field: string, value: T | null | undefined, message: (value: T) => U): U | undefined => {
+    if (value === undefined) return undefined;
+    mask.push(field);
+    return value === null ? undefined : message(value);
+  };
+  const same = <T>(value: T): T => value;
+  const schedule = ScheduleChange.fromPartial({
+    title: named('title', title, same) ?? '',
+    version: named('version', version, same) ?? 0,
+    inputPayload: named('input_payload', input, (value) => toPayload(value, 'input of the schedule')),
+    attributes: named('attributes', attributes, (value) => ({ ...value })) ?? {},
+    startsAt: named('starts_at', startsAt, timestampOf),
+    endsAt: named('ends_at', endsAt, timestampOf),
+    jitter: named('jitter', jitter, same) ?? '',
+    overlap: named('overlap', overlap, overlapNumber) ?? OverlapPolicy.OVERLAP_POLICY_UNSPECIFIED,
+    catchUp: named('catch_up', catchUp, catchUpMessage),
+    ...(times !== undefined && { times: timesMessage(times) }),
+  });
+  if (times !== undefined) mask.push(Object.keys(times)[0] ?? 'cron');
+  return { schedule, updateMask: mask };
+}
+
+function pageOf({ pageSize = 0, cursor = '' }: PageOptions): { pageSize: number; cursor: string; nextCursor: string } {
+  return { pageSize, cursor, nextCursor: '' };
+}
+
+/** A channel's calls about schedules. */
+export interface ScheduleChannel {
+  readonly calls: ScheduleCalls;
+  close(): void;
+}
+
+/** Opens them. */
+export function scheduleCalls(
+  target: string,
+  credentials: ChannelCredentials,
+  options: ClientOptions,
+  setup: Setup,
+): ScheduleChannel {
+  const client = new ScheduleServiceClient(target, credentials, options);
+  const ask = <T>(
+    call: (rest: [Metadata, CallOptions, (error: ServiceError | null, response: T) => void]) => ClientUnaryCall,
+  ): Promise<T> => {
+    const { metadata, options: callOptions } = setup();
+    return unary<T>((done) => call([metadata, callOptions, done]));
+  };
+  type Rest = [Metadata, CallOptions, (error: ServiceError | null, response: { data: Schedule | undefined }) => void];
+  const one = async (call: (rest: Rest) => ClientUnaryCall): Promise<ScheduleView> => {
+    const { data } = await ask<{ data: Schedule | undefined }>(call);
+    return scheduleView(present(data));
+  };
+  const next = (cursor: string | undefined): string | undefined => (cursor === '' ? undefined : cursor);
+  const calls: ScheduleCalls = {
+    create: async (schedule) => {
+      const request = createRequest(schedule);
+      return one((rest) => client.createSchedule(request, ...rest));
+    },
+    get: (scheduleId) => one((rest) => client.getSchedule({ scheduleId }, ...rest)),
+    async list(page = {}) {
+      const { data, pagination } = await ask<ListSchedulesResponse>((rest) =>
+        client.listSchedules({ pagination: pageOf(page) }, ...rest),
+      );
+      return { schedules: data.map(scheduleView), nextCursor: next(pagination?.nextCursor) };
+    },
+    update: (scheduleId, change) =>
+      one((rest) => client.updateSchedule({ scheduleId, expectedVersion: 0, ...changeRequest(change) }, ...rest)),
+    pause: (scheduleId, reason = '') => one((rest) => client.pauseSchedule({ scheduleId, reason }, ...rest)),
+    resume: (scheduleId) => one((rest) => client.resumeSchedule({ scheduleId }, ...rest)),
+    delete: (scheduleId) => one((rest) => client.deleteSchedule({ scheduleId }, ...rest)),
+    async trigger(scheduleId, { overlap } = {}) {
+      const request = { scheduleId, overlap: overlapNumber(overlap) };
+      const { data } = await ask<TriggerScheduleResponse>((rest) => client.triggerSchedule(request, ...rest));
+      return slotView(present(data));
+    },
+    async backfill(scheduleId, { from, to, overlap }) {
+      const range = { from: timestampOf(from), to: timestampOf(to), overlap: overlapNumber(overlap) };
+      const { data } = await ask<BackfillScheduleResponse>((rest) =>
+        client.backfillSchedule({ scheduleId, ...range }, ...rest),
+      );
+      return present(data);
+    },
+    async slots(scheduleId, { outcome, ...page } = {}) {
+      const wanted =
+        outcome === undefined ? SlotOutcome.SLOT_OUTCOME_UNSPECIFIED : SlotOutcome[`SLOT_OUTCOME_${outcome}`];
+      const { data, pagination } = await ask<ListScheduleSlotsResponse>((rest) =>
+        client.listScheduleSlots({ scheduleId, pagination: pageOf(page), outcome: wanted }, ...rest),
+      );
+      return { slots: data.map(slotView), nextCursor: next(pagination?.nextCursor) };
+    },
+  };
+  return { calls, close: () => client.close() };
+}
