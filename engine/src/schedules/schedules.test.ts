@@ -204,7 +204,7 @@ describe('maintainSchedules', () => {
     await newNode();
     await kit.create('m', { spec: { kind: 'interval', everyMs: 86_400_000, offsetMs: 0 }, overlap: 'allow' });
     await kit.pass(3 * 86_400_000, 3_600_000);
-    kit.leap(89 * 86_400_000);
+    kit.leap(89.5 * 86_400_000);
     expect(await maintainSchedules(test.db, kit.clock)).toBe(2);
     expect(await maintainSchedules(test.db, kit.clock)).toBe(0);
   });
