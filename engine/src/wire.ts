@@ -117,8 +117,7 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
   const doors = createDoors({
     ...{ tenancy, catalog: registry, plans: registry.planSource, coordinator, bridge, bus, clock, random, log },
     ...{ reader, schedules, tracing, endpoints, metrics: metrics.registry },
-    metricsAccess: settings.DUCTOR_METRICS,
-    callsPerKey: settings.DUCTOR_CALLS_PER_KEY,
+    ...{ metricsAccess: settings.DUCTOR_METRICS, callsPerKey: settings.DUCTOR_CALLS_PER_KEY },
   });
   advertised.address = await listen(doors, settings);
   await maintainRuns(db);
@@ -128,9 +127,7 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
   await endpoints.start();
   driver.start();
   return {
-    address: advertised.address,
-    tenancy,
-    metrics,
+    ...{ address: advertised.address, tenancy, metrics },
     async stop() {
       maintenance.cancel();
       doors.drain();

@@ -54,8 +54,7 @@ export interface TestNodeOptions {
 
 /** Starts a node on the database. */
 export async function startTestNode(db: Database, options: TestNodeOptions = {}): Promise<TestNode> {
-  const clock = systemClock();
-  const random = systemRandom();
+  const [clock, random] = [systemClock(), systemRandom()];
   const secret = clusterSecret(options.secret ?? 'a secret for tests, 32 bytes long');
   const logged: string[] = [];
   const log = createLog({ write: (line) => void logged.push(line) });
@@ -64,8 +63,7 @@ export async function startTestNode(db: Database, options: TestNodeOptions = {})
   const bus = options.bus ?? memoryBus(clock);
   const tenancy = createTenancy({ db, clock, random, secret });
   const registry = createWorkflowRegistry({ db, clock, cel: createCelCompiler(), newId });
-  const runs = postgresRunStore({ db, clock });
-  const cluster = postgresClusterStore({ db, clock });
+  const [runs, cluster] = [postgresRunStore({ db, clock }), postgresClusterStore({ db, clock })];
   const bridge = new Bridge({ nodeId, clock, tokens: taskTokens(secret, random), register: registry.register });
   const shared = { clock, random, bus, plans: registry.planSource };
   const coordinator = createCoordinator({
