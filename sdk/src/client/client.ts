@@ -99,10 +99,10 @@ export class DuctorClient {
   constructor(options: ConnectionOptions & { readonly system?: System } = {}) {
     this.#connection = resolveConnection(options);
     this.#system = options.system ?? machine;
-    const { addresses, credentials } = this.#connection;
+    const { addresses, credentials, values } = this.#connection;
     this.#runs = new RunServiceClient(channelTarget(addresses), credentials, CLIENT_OPTIONS);
     this.#stream = new TriggerStream(this.#runs, this.#connection, this.#system);
-    this.#schedules = scheduleCalls(channelTarget(addresses), credentials, CHANNEL_OPTIONS, () => ({
+    this.#schedules = scheduleCalls(channelTarget(addresses), credentials, CHANNEL_OPTIONS, values, () => ({
       metadata: this.#connection.metadata,
       options: { deadline: this.#deadline() },
     }));

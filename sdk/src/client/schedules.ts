@@ -20,7 +20,7 @@ import {
   SlotOutcome,
   type TriggerScheduleResponse,
 } from '../gen/ductor/v1/schedule.js';
-import { toPayload } from '../connection/payload.js';
+import type { ValueCoder } from '../values/payload-codec.js';
 import type { Workflow } from '../workflow/define-workflow.js';
 import { timestampOf } from './run-view.js';
 import {
@@ -132,13 +132,13 @@ function catchUpMessage({ policy, window = '' }: SchedulePolicies['catchUp']): S
   return { policy: CatchUpPolicy[`CATCH_UP_POLICY_${policy}`], window };
 }
 
-function createRequest<In>(schedule: NewSchedule<In>): CreateScheduleRequest {
+function createRequest<In>(values: ValueCoder, schedule: NewSchedule<In>): CreateScheduleRequest {
   const { slug, workflow, title = '', version = 0, attributes = {}, input, jitter = '', startsAt, endsAt } = schedule;
   const familySlug = typeof workflow === 'string' ? workflow : workflow.slug;
   const checked = typeof workflow === 'string' || input === undefined ? input : workflow.parseInput(input);
   return CreateScheduleRequest.fromPartial({
     ...{ slug, title, familySlug, version, attributes: { ...attributes }, jitter },
-    inputPayload: toPayload(checked, `input of ${slug}`),
+    inputPayload: values.toPayload(checked, `input of ${slug}`),
     times: timesMessage(schedule.times),
     overlap: overlapNumber(schedule.overlap),
     catchUp: catchUpMessage(schedule.catchUp),
@@ -148,7 +148,10 @@ function createRequest<In>(schedule: NewSchedule<In>): CreateScheduleRequest {
 }
 
 /** The change and its mask: what is undefined stays, what is null is named and not there. */
-function changeRequest(change: ScheduleUpdate): { readonly schedule: ScheduleChange; readonly updateMask: string[] } {
+function changeRequest(
+  values: ValueCoder,
+  change: ScheduleUpdate,
+): { readonly schedule: ScheduleChange; readonly updateMask: string[] } {
   const { title, version, input, attributes, startsAt, endsAt, jitter, times, overlap, catchUp } = change;
   const mask: string[] = [];
   const named = <T, U>(field: string, value: T | null | undefined, message: (value: T) => U): U | undefined => {
@@ -160,7 +163,7 @@ function changeRequest(change: ScheduleUpdate): { readonly schedule: ScheduleCha
   const schedule = ScheduleChange.fromPartial({
     title: named('title', title, same) ?? '',
     version: named('version', version, same) ?? 0,
-    inputPayload: named('input_payload', input, (value) => toPayload(value, 'input of the schedule')),
+    inputPayload: named('input_payload', input, (value) => values.toPayload(value, 'input of the schedule')),
     attributes: named('attributes', attributes, (value) => ({ ...value })) ?? {},
     startsAt: named('starts_at', startsAt, timestampOf),
     endsAt: named('ends_at', endsAt, timestampOf),
@@ -188,6 +191,7 @@ export function scheduleCalls(
   target: string,
   credentials: ChannelCredentials,
   options: ClientOptions,
+  values: ValueCoder,
   setup: Setup,
 ): ScheduleChannel {
   const client = new ScheduleServiceClient(target, credentials, options);
@@ -205,7 +209,7 @@ export function scheduleCalls(
   const next = (cursor: string | undefined): string | undefined => (cursor === '' ? undefined : cursor);
   const calls: ScheduleCalls = {
     create: async (schedule) => {
-      const request = createRequest(schedule);
+      const request = createRequest(values, schedule);
       return one((rest) => client.createSchedule(request, ...rest));
     },
     get: (scheduleId) => one((rest) => client.getSchedule({ scheduleId }, ...rest)),
@@ -216,7 +220,9 @@ export function scheduleCalls(
       return { schedules: data.map(scheduleView), nextCursor: next(pagination?.nextCursor) };
     },
     update: (scheduleId, change) =>
-      one((rest) => client.updateSchedule({ scheduleId, expectedVersion: 0, ...changeRequest(change) }, ...rest)),
+      one((rest) =>
+        client.updateSchedule({ scheduleId, expectedVersion: 0, ...changeRequest(values, change) }, ...rest),
+      ),
     pause: (scheduleId, reason = '') => one((rest) => client.pauseSchedule({ scheduleId, reason }, ...rest)),
     resume: (scheduleId) => one((rest) => client.resumeSchedule({ scheduleId }, ...rest)),
     delete: (scheduleId) => one((rest) => client.deleteSchedule({ scheduleId }, ...rest)),
