@@ -180,6 +180,11 @@ function pageOf({ pageSize = 0, cursor = '' }: PageOptions): { pageSize: number;
   return { pageSize, cursor, nextCursor: '' };
 }
 
+const next = (cursor: string | undefined): string | undefined => (cursor === '' ? undefined : cursor);
+
+/** What a call that answers one schedule takes after its request. */
+type Rest = [Metadata, CallOptions, (error: ServiceError | null, response: { data: Schedule | undefined }) => void];
+
 /** A channel's calls about schedules. */
 export interface ScheduleChannel {
   readonly calls: ScheduleCalls;
@@ -201,12 +206,10 @@ export function scheduleCalls(
     const { metadata, options: callOptions } = setup();
     return unary<T>((done) => call([metadata, callOptions, done]));
   };
-  type Rest = [Metadata, CallOptions, (error: ServiceError | null, response: { data: Schedule | undefined }) => void];
   const one = async (call: (rest: Rest) => ClientUnaryCall): Promise<ScheduleView> => {
     const { data } = await ask<{ data: Schedule | undefined }>(call);
     return scheduleView(present(data));
   };
-  const next = (cursor: string | undefined): string | undefined => (cursor === '' ? undefined : cursor);
   const calls: ScheduleCalls = {
     create: async (schedule) => {
       const request = createRequest(values, schedule);
