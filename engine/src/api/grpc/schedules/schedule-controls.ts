@@ -16,7 +16,7 @@ import {
 import { deedOf } from '../../../tenancy/index.js';
 import type { Unary } from '../call.js';
 import { cursorNumber, decodeCursor, encodeCursor } from '../checks/cursor.js';
-import { FieldChecks, MAX_CURSOR_CHARS } from '../checks/field-checks.js';
+import { FieldChecks } from '../checks/field-checks.js';
 import { pageEnd } from '../wire/page.js';
 import { nameIn, OUTCOMES, slotOf } from '../wire/schedule.js';
 import { instantOf, overlapOf } from './schedule-fields.js';
@@ -87,9 +87,7 @@ export function listScheduleSlots({
   return async ({ scheduleId, pagination, outcome }, { tenantId }) => {
     const checks = new FieldChecks();
     checks.required('schedule_id', scheduleId);
-    const limit = checks.pageSize('pagination.page_size', pagination?.pageSize ?? 0);
-    const cursor = pagination?.cursor ?? '';
-    checks.text('pagination.cursor', cursor, MAX_CURSOR_CHARS);
+    const { limit, cursor } = checks.page(pagination);
     const wanted = nameIn(OUTCOMES, outcome);
     if (wanted === undefined && outcome !== WireOutcome.SLOT_OUTCOME_UNSPECIFIED) {
       checks.note('outcome', String(outcome), 'is no outcome of slots', 'Name one.');

@@ -19,7 +19,7 @@ import type { ScheduleContent, ScheduleRecord, Schedules } from '../../../schedu
 import { deedOf } from '../../../tenancy/index.js';
 import type { Unary } from '../call.js';
 import { badCursor, decodeCursor, encodeCursor } from '../checks/cursor.js';
-import { FieldChecks, MAX_CURSOR_CHARS, MAX_IDENTIFIER_CHARS } from '../checks/field-checks.js';
+import { FieldChecks, MAX_IDENTIFIER_CHARS } from '../checks/field-checks.js';
 import type { PlanSource, Value, WorkflowCatalog } from '../ports.js';
 import { checkAttributes, inputOf } from '../runs/start-run.js';
 import { pageEnd } from '../wire/page.js';
@@ -117,9 +117,7 @@ export function getSchedule({ schedules }: ScheduleParts): Unary<GetScheduleRequ
 export function listSchedules({ schedules }: ScheduleParts): Unary<ListSchedulesRequest, ListSchedulesResponse> {
   return async ({ pagination }, { tenantId }) => {
     const checks = new FieldChecks();
-    const limit = checks.pageSize('pagination.page_size', pagination?.pageSize ?? 0);
-    const cursor = pagination?.cursor ?? '';
-    checks.text('pagination.cursor', cursor, MAX_CURSOR_CHARS);
+    const { limit, cursor } = checks.page(pagination);
     checks.done();
     const [afterSlug = ''] = cursor === '' ? [''] : decodeCursor(cursor, 1);
     if (cursor !== '' && (afterSlug === '' || afterSlug.length > MAX_IDENTIFIER_CHARS || afterSlug.includes('\0'))) {
