@@ -14,28 +14,15 @@ import {
 import { createSchedule, optionNames, type CreateScheduleOptions } from './create.js';
 import { listSchedules, type ListOptions } from './list.js';
 import { listSlots, showSchedule, type SlotsOptions } from './show.js';
+import { CLEARABLE_NAMES, updateSchedule, type UpdateScheduleOptions } from './update.js';
 
 const MAX_VERSION = 2 ** 32 - 1;
 const OVERLAPS = optionNames({ ...OverlapPolicy }, 'OVERLAP_POLICY_').join(', ');
 const CATCH_UPS = optionNames({ ...CatchUpPolicy }, 'CATCH_UP_POLICY_').join(', ');
 
-function creatingCommand(group: Command, context: CliContext): void {
-  const tell = '--overlap skip --catch-up latest';
-  clientCommand(group, {
-    usage: 'create <schedule>',
-    summary: 'make a schedule: when runs of a workflow start, and what happens when that does not fit',
-    examples: [
-      [
-        `ductor schedule create nightly --workflow report --cron "0 2 * * *" --zone Europe/Berlin ${tell}`,
-        'each night',
-      ],
-      [`ductor schedule create poll --workflow poll --every 10m ${tell}`, 'every ten minutes'],
-      [`ductor schedule create pay --workflow pay --at 09:00 --on 15,last ${tell}`, 'the 15th and the last of a month'],
-    ],
-  })
-    .requiredOption('--workflow <workflow>', 'whose runs it starts')
-    .requiredOption('--overlap <policy>', `what becomes of a slot while an earlier run is open: ${OVERLAPS}`)
-    .requiredOption('--catch-up <policy>', `what becomes of slots that passed while no engine ran: ${CATCH_UPS}`)
+/** Options by which a schedule is made and changed. */
+function contentOptions(command: Command): Command {
+  return command
     .option('--cron <pattern>', 'minute hour day month weekday; seconds may stand in front')
     .option('--every <duration>', 'real time between slots, for example 10m')
     .option('--offset <duration>', 'with --every: so long after the full interval')
@@ -50,8 +37,44 @@ function creatingCommand(group: Command, context: CliContext): void {
     .option('--version <number>', 'this version instead of the current one', wholeNumber(1, MAX_VERSION))
     .option('--title <title>', 'for people')
     .option('--starts <instant>', 'no slot before it')
-    .option('--ends <instant>', 'no slot after it')
-    .action((slug: string, options: CreateScheduleOptions) => createSchedule(context, slug, options));
+    .option('--ends <instant>', 'no slot after it');
+}
+
+function creatingCommand(group: Command, context: CliContext): void {
+  const tell = '--overlap skip --catch-up latest';
+  const create = clientCommand(group, {
+    usage: 'create <schedule>',
+    summary: 'make a schedule: when runs of a workflow start, and what happens when that does not fit',
+    examples: [
+      [
+        `ductor schedule create nightly --workflow report --cron "0 2 * * *" --zone Europe/Berlin ${tell}`,
+        'each night',
+      ],
+      [`ductor schedule create poll --workflow poll --every 10m ${tell}`, 'every ten minutes'],
+      [`ductor schedule create pay --workflow pay --at 09:00 --on 15,last ${tell}`, 'the 15th and the last of a month'],
+    ],
+  })
+    .requiredOption('--workflow <workflow>', 'whose runs it starts')
+    .requiredOption('--overlap <policy>', `what becomes of a slot while an earlier run is open: ${OVERLAPS}`)
+    .requiredOption('--catch-up <policy>', `what becomes of slots that passed while no engine ran: ${CATCH_UPS}`);
+  contentOptions(create).action((slug: string, options: CreateScheduleOptions) =>
+    createSchedule(context, slug, options),
+  );
+}
+
+function changingCommand(group: Command, context: CliContext): void {
+  const update = clientCommand(group, {
+    usage: 'update <schedule>',
+    summary: 'change what is given, and leave the rest as it is; new times begin after now',
+    examples: [
+      ['ductor schedule update nightly --cron "0 3 * * *" --zone Europe/Berlin', 'an hour later'],
+      ['ductor schedule update nightly --clear ends,title', 'no last instant any more, and no title'],
+    ],
+  })
+    .option('--overlap <policy>', `what becomes of a slot while an earlier run is open: ${OVERLAPS}`)
+    .option('--catch-up <policy>', `what becomes of slots that passed while no engine ran: ${CATCH_UPS}`)
+    .option('--clear <names>', `by commas, back to what it is without: ${CLEARABLE_NAMES.join(', ')}`);
+  contentOptions(update).action((id: string, options: UpdateScheduleOptions) => updateSchedule(context, id, options));
 }
 
 function readingCommands(group: Command, context: CliContext): void {
@@ -120,6 +143,7 @@ function controllingCommands(group: Command, context: CliContext): void {
 export function scheduleCommands(root: Command, context: CliContext): void {
   const group = root.command('schedule').description('start runs by the clock, and see what became of each slot');
   creatingCommand(group, context);
+  changingCommand(group, context);
   readingCommands(group, context);
   controllingCommands(group, context);
 }

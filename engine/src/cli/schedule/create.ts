@@ -14,11 +14,8 @@ import { instant } from './instants.js';
 import { printSchedule } from './show.js';
 import { timesOf, type TimesOptions } from './times.js';
 
-/** Options of the command. */
-export interface CreateScheduleOptions extends ClientOptions, TimesOptions {
-  readonly workflow: string;
-  readonly overlap: string;
-  readonly catchUp: string;
+/** Options that a schedule is made with, and changed by. */
+export interface ContentOptions {
   readonly window?: string;
   readonly jitter?: string;
   readonly input?: string;
@@ -27,6 +24,13 @@ export interface CreateScheduleOptions extends ClientOptions, TimesOptions {
   readonly title?: string;
   readonly starts?: string;
   readonly ends?: string;
+}
+
+/** Options of the command. */
+export interface CreateScheduleOptions extends ClientOptions, TimesOptions, ContentOptions {
+  readonly workflow: string;
+  readonly overlap: string;
+  readonly catchUp: string;
 }
 
 /** The names of an enum, as options write them: OVERLAP_POLICY_BUFFER_ONE is buffer-one. */
@@ -54,18 +58,27 @@ export function overlapOf(text: string | undefined): OverlapPolicy {
   return text === undefined ? 0 : policyOf({ ...OverlapPolicy }, 'OVERLAP_POLICY_', 'overlap', text);
 }
 
+/** What to do with missed slots. Throws invalid_argument. @param window '': the engine's default */
+export function catchUpOf(policy: string, window = ''): NonNullable<CreateScheduleRequest['catchUp']> {
+  return { policy: policyOf({ ...CatchUpPolicy }, 'CATCH_UP_POLICY_', 'catch-up', policy), window };
+}
+
+/** An input by its option. Throws invalid_argument unless it is JSON. */
+export function inputPayload(input: string): NonNullable<CreateScheduleRequest['inputPayload']> {
+  const { text, where } = readArgument(input);
+  parseJson(text, where);
+  return { data: Buffer.from(text, 'utf8'), encoding: '' };
+}
+
 function requestOf(slug: string, options: CreateScheduleOptions): CreateScheduleRequest {
-  const { workflow: familySlug, version = 0, title = '', attribute = {}, window = '', jitter = '' } = options;
+  const { workflow: familySlug, version = 0, title = '', attribute = {}, jitter = '' } = options;
   const { input, starts, ends } = options;
-  const policy = policyOf({ ...CatchUpPolicy }, 'CATCH_UP_POLICY_', 'catch-up', options.catchUp);
-  const payload = input === undefined ? undefined : readArgument(input);
-  if (payload !== undefined) parseJson(payload.text, payload.where);
   return CreateScheduleRequest.fromPartial({
     ...{ slug, familySlug, version, title, attributes: { ...attribute }, jitter },
     times: timesOf(options),
     overlap: overlapOf(options.overlap),
-    catchUp: { policy, window },
-    ...(payload === undefined ? {} : { inputPayload: { data: Buffer.from(payload.text, 'utf8'), encoding: '' } }),
+    catchUp: catchUpOf(options.catchUp, options.window),
+    ...(input === undefined ? {} : { inputPayload: inputPayload(input) }),
     ...(starts === undefined ? {} : { startsAt: instant('--starts', starts) }),
     ...(ends === undefined ? {} : { endsAt: instant('--ends', ends) }),
   });
