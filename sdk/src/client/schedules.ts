@@ -24,6 +24,14 @@ import type { ValueCoder } from '../values/payload-codec.js';
 import type { Workflow } from '../workflow/define-workflow.js';
 import { timestampOf } from './run-view.js';
 import {
+  checkBackfill,
+  checkCreate,
+  checkScheduleCall,
+  checkScheduleList,
+  checkSlotList,
+  checkUpdate,
+} from './schedule-checks.js';
+import {
   type CatchUpName,
   type OverlapName,
   type ScheduleTimes,
@@ -93,6 +101,19 @@ export interface SlotPage {
   readonly nextCursor: string | undefined;
 }
 
+/** Which slots to list. */
+export interface SlotListOptions extends PageOptions {
+  readonly outcome?: SlotOutcomeName;
+}
+
+/** A range to backfill; both ends count. */
+export interface BackfillRange {
+  readonly from: Date;
+  readonly to: Date;
+  /** What becomes of slots that overlap. Default ALLOW. */
+  readonly overlap?: OverlapName;
+}
+
 /** Calls about schedules. `id` is the id of a schedule or its slug; all throw DuctorError, not_found among others. */
 export interface ScheduleCalls {
   /** Throws ZodError for an input the workflow's schema refuses, DuctorError schedule_exists, invalid_argument. */
@@ -106,12 +127,9 @@ export interface ScheduleCalls {
   /** Makes a slot of this very moment. */
   trigger(id: string, options?: { readonly overlap?: OverlapName }): Promise<SlotView>;
   /** Starts the slots of a range that started nothing so far. */
-  backfill(
-    id: string,
-    range: { readonly from: Date; readonly to: Date; readonly overlap?: OverlapName },
-  ): Promise<{ readonly added: number; readonly kept: number }>;
+  backfill(id: string, range: BackfillRange): Promise<{ readonly added: number; readonly kept: number }>;
   /** What became of slots, newest first. */
-  slots(id: string, options?: PageOptions & { readonly outcome?: SlotOutcomeName }): Promise<SlotPage>;
+  slots(id: string, options?: SlotListOptions): Promise<SlotPage>;
   /** Deletes the schedule and its slots. Its runs go on. */
   delete(id: string): Promise<ScheduleView>;
 }
@@ -210,38 +228,54 @@ export function scheduleCalls(
     const { data } = await ask<{ data: Schedule | undefined }>(call);
     return scheduleView(present(data));
   };
+  const named = async (scheduleId: string, call: (rest: Rest) => ClientUnaryCall): Promise<ScheduleView> => {
+    checkScheduleCall(scheduleId);
+    return one(call);
+  };
   const calls: ScheduleCalls = {
     create: async (schedule) => {
+      checkCreate(schedule);
       const request = createRequest(values, schedule);
       return one((rest) => client.createSchedule(request, ...rest));
     },
-    get: (scheduleId) => one((rest) => client.getSchedule({ scheduleId }, ...rest)),
+    get: (scheduleId) => named(scheduleId, (rest) => client.getSchedule({ scheduleId }, ...rest)),
     async list(page = {}) {
+      checkScheduleList(page);
       const { data, pagination } = await ask<ListSchedulesResponse>((rest) =>
         client.listSchedules({ pagination: pageOf(page) }, ...rest),
       );
       return { schedules: data.map(scheduleView), nextCursor: next(pagination?.nextCursor) };
     },
-    update: (scheduleId, change) =>
-      one((rest) =>
-        client.updateSchedule({ scheduleId, expectedVersion: 0, ...changeRequest(values, change) }, ...rest),
-      ),
-    pause: (scheduleId, reason = '') => one((rest) => client.pauseSchedule({ scheduleId, reason }, ...rest)),
-    resume: (scheduleId) => one((rest) => client.resumeSchedule({ scheduleId }, ...rest)),
-    delete: (scheduleId) => one((rest) => client.deleteSchedule({ scheduleId }, ...rest)),
-    async trigger(scheduleId, { overlap } = {}) {
+    async update(scheduleId, change) {
+      checkUpdate(scheduleId, change);
+      const request = { scheduleId, expectedVersion: 0, ...changeRequest(values, change) };
+      return one((rest) => client.updateSchedule(request, ...rest));
+    },
+    async pause(scheduleId, reason = '') {
+      checkScheduleCall(scheduleId, { reason });
+      return one((rest) => client.pauseSchedule({ scheduleId, reason }, ...rest));
+    },
+    resume: (scheduleId) => named(scheduleId, (rest) => client.resumeSchedule({ scheduleId }, ...rest)),
+    delete: (scheduleId) => named(scheduleId, (rest) => client.deleteSchedule({ scheduleId }, ...rest)),
+    async trigger(scheduleId, options = {}) {
+      checkScheduleCall(scheduleId, options);
+      const { overlap } = options;
       const request = { scheduleId, overlap: overlapNumber(overlap) };
       const { data } = await ask<TriggerScheduleResponse>((rest) => client.triggerSchedule(request, ...rest));
       return slotView(present(data));
     },
-    async backfill(scheduleId, { from, to, overlap }) {
+    async backfill(scheduleId, given) {
+      checkBackfill(scheduleId, given);
+      const { from, to, overlap } = given;
       const range = { from: timestampOf(from), to: timestampOf(to), overlap: overlapNumber(overlap) };
       const { data } = await ask<BackfillScheduleResponse>((rest) =>
         client.backfillSchedule({ scheduleId, ...range }, ...rest),
       );
       return present(data);
     },
-    async slots(scheduleId, { outcome, ...page } = {}) {
+    async slots(scheduleId, options = {}) {
+      checkSlotList(scheduleId, options);
+      const { outcome, ...page } = options;
       const wanted =
         outcome === undefined ? SlotOutcome.SLOT_OUTCOME_UNSPECIFIED : SlotOutcome[`SLOT_OUTCOME_${outcome}`];
       const { data, pagination } = await ask<ListScheduleSlotsResponse>((rest) =>
