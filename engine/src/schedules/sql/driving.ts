@@ -76,7 +76,7 @@ const PLAN = prepared(
       from unnest($4::uuid[], $5::uuid[], $6::bigint[], $7::int[], $8::bigint[], $9::bigint[])
         as w (tenant_id, schedule_id, expected, record_version, next_slot, due_at)
       where s.tenant_id = w.tenant_id and s.schedule_id = w.schedule_id and s.next_slot = w.expected
-        and s.record_version = w.record_version and s.shard in (select shard from held)
+        and s.record_version = w.record_version and s.shard = any (array(select shard from held))
       returning s.tenant_id, s.schedule_id, s.shard, s.overlap), added as (
   insert into ductor.schedule_slot
       (slot_at, due_at, decided_at, shard, tenant_id, schedule_id, source, outcome, overlap, reason)

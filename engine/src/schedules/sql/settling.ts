@@ -28,7 +28,7 @@ const DECIDE = prepared(
     from unnest($4::uuid[], $5::uuid[], $6::bigint[], $7::text[], $8::text[])
       as w (tenant_id, schedule_id, slot_at, outcome, reason)
     where o.tenant_id = w.tenant_id and o.schedule_id = w.schedule_id and o.slot_at = w.slot_at
-      and o.outcome in ('due', 'buffered') and o.shard in (select shard from held)
+      and o.outcome in ('due', 'buffered') and o.shard = any (array(select shard from held))
     returning o.tenant_id::text, o.schedule_id::text, o.slot_at, o.outcome`,
 );
 
@@ -80,7 +80,7 @@ const RECORD = prepared(
     from unnest($4::uuid[], $5::uuid[], $6::bigint[], $7::uuid[], $8::text[])
       as w (tenant_id, schedule_id, slot_at, run_id, reason)
     where o.tenant_id = w.tenant_id and o.schedule_id = w.schedule_id and o.slot_at = w.slot_at
-      and o.outcome = 'starting' and o.shard in (select shard from held)`,
+      and o.outcome = 'starting' and o.shard = any (array(select shard from held))`,
 );
 
 /** What came of a start. */
