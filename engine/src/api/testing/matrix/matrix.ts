@@ -78,7 +78,7 @@ export function describeMatrix(door: MatrixDoor, node: () => TestNode): void {
       const expected: [string, string][] = [];
       for (const key of KEY_KINDS) {
         for (const id of ID_KINDS) {
-          const { code } = await ask(method, key, await world.ids(id));
+          const { code } = await ask(method, key, await world.ids(id, method));
           found.push([`${key} key, ${id} id`, code]);
           expected.push([`${key} key, ${id} id`, expectedCode(method, key, id)]);
         }
@@ -89,7 +89,7 @@ export function describeMatrix(door: MatrixDoor, node: () => TestNode): void {
     it.each(methods.filter(({ namesObject }) => namesObject !== false))(
       '$name tells nobody a foreign object from a missing one',
       async (method) => {
-        const [foreign, missing] = [await world.ids('foreign'), await world.ids('missing')];
+        const [foreign, missing] = [await world.ids('foreign', method), await world.ids('missing')];
         const [atForeign, atMissing] = [await ask(method, 'own', foreign), await ask(method, 'own', missing)];
         expect(masked(atForeign, foreign)).toBe(masked(atMissing, missing));
         expect(atForeign.code).toBe(atMissing.code);

@@ -37,8 +37,13 @@ export type IdKind = 'own' | 'foreign' | 'missing';
 export interface MatrixWorld {
   /** The key of a kind for a method; null: none. */
   key(kind: KeyKind, method: MatrixMethod): Promise<string | null>;
-  /** Ids of a kind; the run that waits is a new one. */
-  ids(kind: IdKind): Promise<Ids>;
+  /**
+   * Ids of a kind. What a call may take away is made anew for it: the run that waits always, endpoint and schedule only
+   * for methods that name one.
+   *
+   * @param method whose request they are for; absent: any, all is made
+   */
+  ids(kind: IdKind, method?: MatrixMethod): Promise<Ids>;
   close(): void;
 }
 
@@ -129,13 +134,17 @@ export async function matrixWorld(node: TestNode, name: string): Promise<MatrixW
         kind,
       );
     },
-    async ids(kind) {
+    async ids(kind, method) {
       // As long as the foreign one: lengths stand in binary answers.
       if (kind === 'missing') return { ...MISSING, familySlug: `waits-${name}-nobod` };
       const { client, ids } = kind === 'own' ? own : other;
       const { familySlug } = ids;
-      const [openRunId, scheduleId] = [await startRun(client, familySlug), await makeSchedule(client, familySlug)];
-      return { ...ids, openRunId, scheduleId, endpointId: await registerEndpoint(client) };
+      const isFor = (service: string): boolean => method?.name.includes(`.${service}/`) !== false;
+      return {
+        ...{ ...ids, openRunId: await startRun(client, familySlug) },
+        scheduleId: isFor('ScheduleService') ? await makeSchedule(client, familySlug) : MISSING.scheduleId,
+        endpointId: isFor('EndpointService') ? await registerEndpoint(client) : MISSING.endpointId,
+      };
     },
     close() {
       own.client.close();
