@@ -2,7 +2,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createCelCompiler } from '../../engine/src/expressions/index.js';
-import { systemClock } from '../../engine/src/kernel/index.js';
+import { seededRandom, systemClock } from '../../engine/src/kernel/index.js';
+import { createSchedules, type NewSchedule, type Schedules } from '../../engine/src/schedules/index.js';
 import { prepared, type Queryable, type TenantAccess, type Transactor } from '../../engine/src/store/index.js';
 import { testDatabase } from '../../engine/src/store/testing/index.js';
 import {
@@ -39,6 +40,7 @@ function withoutFilter(db: Transactor): Transactor {
 interface Rooms {
   readonly registry: WorkflowRegistry;
   readonly reader: RunReader;
+  readonly schedules: Schedules;
 }
 
 function roomsOn(access: TenantAccess): Rooms {
@@ -48,12 +50,23 @@ function roomsOn(access: TenantAccess): Rooms {
     cel: createCelCompiler(),
     newId: randomUUID,
   });
-  return { registry, reader: postgresRunReader(access) };
+  const [clock, random, changed] = [systemClock(), seededRandom(3), (): void => undefined];
+  return {
+    ...{ registry, reader: postgresRunReader(access) },
+    schedules: createSchedules({ db: access, clock, random, changed }),
+  };
 }
 
 const definition = (slug: string): { family_slug: string; steps: { ref: string; type: 'STEP_TYPE_CALLBACK' }[] } => ({
   family_slug: slug,
   steps: [{ ref: 'a', type: 'STEP_TYPE_CALLBACK' }],
+});
+
+const schedule = (slug: string): NewSchedule => ({
+  ...{ slug, familySlug: 'theirs', title: '', version: 0, attributes: {}, startsAtUs: null, endsAtUs: null },
+  spec: { kind: 'interval', everyMs: 3_600_000, offsetMs: 0 },
+  input: { data: Buffer.from('null'), encoding: '' },
+  ...{ overlap: 'allow', catchUp: 'none', catchUpWindowMs: 1_000, jitterMs: 0 },
 });
 
 async function addRun(tenantId: string, familySlug: string): Promise<string> {
@@ -73,15 +86,18 @@ async function addRun(tenantId: string, familySlug: string): Promise<string> {
   return runId;
 }
 
-let their: { readonly workflowId: string; readonly runId: string };
+let their: { readonly workflowId: string; readonly runId: string; readonly scheduleId: string };
 
 beforeAll(async () => {
-  const { registry } = roomsOn(test.db);
+  const { registry, schedules } = roomsOn(test.db);
   await registry.create(MINE, definition('mine'));
   const { id } = await registry.create(THEIRS, definition('theirs'));
   await registry.publish(THEIRS, id, 0);
   await addRun(MINE, 'mine');
-  their = { workflowId: id, runId: await addRun(THEIRS, 'theirs') };
+  await schedules.create(MINE, schedule('mine'));
+  const { id: scheduleId } = await schedules.create(THEIRS, schedule('theirs'));
+  await schedules.trigger(THEIRS, scheduleId, null);
+  their = { workflowId: id, runId: await addRun(THEIRS, 'theirs'), scheduleId };
 });
 
 describe('statements without their condition on the tenant', () => {
@@ -130,6 +146,23 @@ describe('statements without their condition on the tenant', () => {
       recordVersion: 2,
       currentVersion: 1,
     });
+  });
+
+  it('show and change no foreign schedule behind it', async () => {
+    const { schedules } = walled;
+    const missing = expect.objectContaining({ code: 'not_found' });
+    const { scheduleId } = their;
+    expect((await open.schedules.list(MINE, '', 10)).map(({ slug }) => slug)).toEqual(['mine', 'theirs']);
+    expect((await schedules.list(MINE, '', 10)).map(({ slug }) => slug)).toEqual(['mine']);
+    await expect(schedules.get(MINE, scheduleId)).rejects.toThrow(missing);
+    await expect(schedules.get(MINE, 'theirs')).rejects.toThrow(missing);
+    await expect(schedules.slots(MINE, scheduleId, { beforeUs: 1e16, limit: 10 })).rejects.toThrow(missing);
+    await expect(schedules.pause(MINE, scheduleId, '')).rejects.toThrow(missing);
+    await expect(schedules.trigger(MINE, scheduleId, null)).rejects.toThrow(missing);
+    await expect(schedules.remove(MINE, scheduleId)).rejects.toThrow(missing);
+    const theirs = roomsOn(test.db).schedules;
+    expect(await theirs.get(THEIRS, scheduleId)).toMatchObject({ slug: 'theirs', recordVersion: 1, isPaused: false });
+    expect(await theirs.slots(THEIRS, scheduleId, { beforeUs: 1e16, limit: 10 })).toHaveLength(1);
   });
 
   it('were all statements that these rooms have', () => {
