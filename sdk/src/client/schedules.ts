@@ -209,6 +209,43 @@ export interface ScheduleChannel {
   close(): void;
 }
 
+/** Sends a request with credentials and deadline. */
+type Ask = <T>(
+  call: (rest: [Metadata, CallOptions, (error: ServiceError | null, response: T) => void]) => ClientUnaryCall,
+) => Promise<T>;
+
+/** The calls that answer slots. */
+function slotCalls(client: ScheduleServiceClient, ask: Ask): Pick<ScheduleCalls, 'trigger' | 'backfill' | 'slots'> {
+  return {
+    async trigger(scheduleId, options = {}) {
+      checkScheduleCall(scheduleId, options);
+      const { overlap } = options;
+      const request = { scheduleId, overlap: overlapNumber(overlap) };
+      const { data } = await ask<TriggerScheduleResponse>((rest) => client.triggerSchedule(request, ...rest));
+      return slotView(present(data));
+    },
+    async backfill(scheduleId, given) {
+      checkBackfill(scheduleId, given);
+      const { from, to, overlap } = given;
+      const range = { from: timestampOf(from), to: timestampOf(to), overlap: overlapNumber(overlap) };
+      const { data } = await ask<BackfillScheduleResponse>((rest) =>
+        client.backfillSchedule({ scheduleId, ...range }, ...rest),
+      );
+      return present(data);
+    },
+    async slots(scheduleId, options = {}) {
+      checkSlotList(scheduleId, options);
+      const { outcome, ...page } = options;
+      const wanted =
+        outcome === undefined ? SlotOutcome.SLOT_OUTCOME_UNSPECIFIED : SlotOutcome[`SLOT_OUTCOME_${outcome}`];
+      const { data, pagination } = await ask<ListScheduleSlotsResponse>((rest) =>
+        client.listScheduleSlots({ scheduleId, pagination: pageOf(page), outcome: wanted }, ...rest),
+      );
+      return { slots: data.map(slotView), nextCursor: next(pagination?.nextCursor) };
+    },
+  };
+}
+
 /** Opens them. */
 export function scheduleCalls(
   target: string,
@@ -218,11 +255,9 @@ export function scheduleCalls(
   setup: Setup,
 ): ScheduleChannel {
   const client = new ScheduleServiceClient(target, credentials, options);
-  const ask = <T>(
-    call: (rest: [Metadata, CallOptions, (error: ServiceError | null, response: T) => void]) => ClientUnaryCall,
-  ): Promise<T> => {
+  const ask: Ask = (call) => {
     const { metadata, options: callOptions } = setup();
-    return unary<T>((done) => call([metadata, callOptions, done]));
+    return unary((done) => call([metadata, callOptions, done]));
   };
   const one = async (call: (rest: Rest) => ClientUnaryCall): Promise<ScheduleView> => {
     const { data } = await ask<{ data: Schedule | undefined }>(call);
@@ -257,32 +292,7 @@ export function scheduleCalls(
     },
     resume: (scheduleId) => named(scheduleId, (rest) => client.resumeSchedule({ scheduleId }, ...rest)),
     delete: (scheduleId) => named(scheduleId, (rest) => client.deleteSchedule({ scheduleId }, ...rest)),
-    async trigger(scheduleId, options = {}) {
-      checkScheduleCall(scheduleId, options);
-      const { overlap } = options;
-      const request = { scheduleId, overlap: overlapNumber(overlap) };
-      const { data } = await ask<TriggerScheduleResponse>((rest) => client.triggerSchedule(request, ...rest));
-      return slotView(present(data));
-    },
-    async backfill(scheduleId, given) {
-      checkBackfill(scheduleId, given);
-      const { from, to, overlap } = given;
-      const range = { from: timestampOf(from), to: timestampOf(to), overlap: overlapNumber(overlap) };
-      const { data } = await ask<BackfillScheduleResponse>((rest) =>
-        client.backfillSchedule({ scheduleId, ...range }, ...rest),
-      );
-      return present(data);
-    },
-    async slots(scheduleId, options = {}) {
-      checkSlotList(scheduleId, options);
-      const { outcome, ...page } = options;
-      const wanted =
-        outcome === undefined ? SlotOutcome.SLOT_OUTCOME_UNSPECIFIED : SlotOutcome[`SLOT_OUTCOME_${outcome}`];
-      const { data, pagination } = await ask<ListScheduleSlotsResponse>((rest) =>
-        client.listScheduleSlots({ scheduleId, pagination: pageOf(page), outcome: wanted }, ...rest),
-      );
-      return { slots: data.map(slotView), nextCursor: next(pagination?.nextCursor) };
-    },
+    ...slotCalls(client, ask),
   };
   return { calls, close: () => client.close() };
 }
