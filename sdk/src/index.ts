@@ -23,15 +23,15 @@ export type {
   SlotView,
 } from './client/schedule-view.js';
 export type {
+  BackfillRange,
   NewSchedule,
   PageOptions,
-  ScheduleCalls,
   ScheduleOptions,
-  SchedulePage,
   SchedulePolicies,
   ScheduleUpdate,
-  SlotPage,
-} from './client/schedules.js';
+  SlotListOptions,
+} from './client/schedule-options.js';
+export type { ScheduleCalls, SchedulePage, SlotPage } from './client/schedules.js';
 export type { ConnectionOptions } from './connection/connection.js';
 export type { OpenTelemetryApi, TelemetrySpan } from './connection/open-telemetry.js';
 export { DuctorError, NonRetryableError, type Problem, RetryAfterError, RunFailedError } from './errors.js';

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { DuctorError } from '../errors.js';
 import * as checks from './schedule-checks.js';
-import type { NewSchedule } from './schedules.js';
+import type { NewSchedule } from './schedule-options.js';
 
 const GOOD = {
   ...{ slug: 's', workflow: 'w', overlap: 'SKIP', catchUp: { policy: 'LATEST', window: '1h' } },

@@ -1,7 +1,7 @@
 /** What is refused of calls about schedules before they are sent. All throw DuctorError invalid_argument. */
 import { FieldChecks, kindOf } from '../connection/field-checks.js';
 import type { CatchUpName, OverlapName, SlotOutcomeName } from './schedule-view.js';
-import type { BackfillRange, NewSchedule, PageOptions, ScheduleUpdate, SlotListOptions } from './schedules.js';
+import type { BackfillRange, NewSchedule, PageOptions, ScheduleUpdate, SlotListOptions } from './schedule-options.js';
 
 const OVERLAPS: Readonly<Record<OverlapName, true>> = {
   ...{ SKIP: true, BUFFER_ONE: true, ALLOW: true, CANCEL_PREVIOUS: true },
