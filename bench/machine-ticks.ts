@@ -140,7 +140,17 @@ function benchTable(size: number, edits: number): void {
 
 const STEP: StepState = {
   ...{ path: 'step-0', status: 'SCHEDULED', attempt: 1, input: { kind: 'runInput' }, output: null, error: null },
-  ...{ dueAtUs: null, worker: null, lostInARow: 0, sinceUs: 0, firstAtUs: 0, progress: null, body: null, child: null },
+  ...{
+    dueAtUs: null,
+    worker: null,
+    lostInARow: 0,
+    sinceUs: 0,
+    firstAtUs: 0,
+    progress: null,
+    subSteps: [],
+    body: null,
+    child: null,
+  },
   keys: null,
 };
 

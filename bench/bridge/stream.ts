@@ -46,6 +46,7 @@ bridge.attach({
     if (answers.length === 0) setImmediate(commit);
     answers.push(() => answer('recorded'));
   },
+  keep: () => undefined,
   sent: () => undefined,
   workerConnected: () => bridge.dispatch(Array.from({ length: IN_FLIGHT }, nextTask)),
   workerGone: () => undefined,

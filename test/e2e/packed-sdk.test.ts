@@ -1,4 +1,4 @@
-/** The SDK as npm would publish it: in an empty project it compiles under strict settings and runs, imported and required. */
+/** The SDK as npm would publish it: in empty projects of both kinds it compiles under strict settings and runs. */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -201,6 +201,7 @@ export class Bridge implements Invoker {
           this.#crew.settled(ref);
           settled(ack);
         }),
+      keep: (ref, subStep, settled) => this.#knownCoordinator().keep(ref, subStep, settled),
       heartbeat: (ref, progress) => this.#knownCoordinator().heartbeat?.(ref, progress),
       inventory: (session, holds) => this.#crew.takeInventory(session, holds),
       changed: (session) => {

@@ -14,6 +14,7 @@ export {
   type ResultAck,
   type RunKey,
   type StepDefinition,
+  type SubStep,
   type Task,
   type Value,
 } from '../workflow/index.js';
@@ -21,7 +22,7 @@ export {
 /** The part of the coordinator that the bridge talks to. */
 export type BridgeCoordinator = Pick<
   Coordinator,
-  'settle' | 'sent' | 'workerConnected' | 'workerGone' | 'recheck' | 'liveAddresses'
+  'settle' | 'keep' | 'sent' | 'workerConnected' | 'workerGone' | 'recheck' | 'liveAddresses'
 > &
   Partial<Pick<Coordinator, 'heartbeat'>>;
 

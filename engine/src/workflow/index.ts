@@ -35,6 +35,7 @@ export {
   type Signal,
   type StepState,
   type StepStatus,
+  type SubStep,
   type Value,
 } from './machine/index.js';
 export {

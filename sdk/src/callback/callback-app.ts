@@ -1,15 +1,21 @@
 /**
  * The step bodies of an app that the engine calls: runs attempts, whatever form the calls have.
  *
- * An attempt that is called for again while it runs here (an engine took over) starts no second body: both calls get
- * its outcome. When every caller has gone, the body is told to stop.
+ * A call is answered by the outcome, or by sub-steps that the body has done: then the body waits, the engine records
+ * them and calls again. A call for an attempt that runs here starts no second body: the body goes on as far as the call
+ * says that its sub-steps are recorded. Elsewhere, or after a restart, a new body does not do again what is recorded.
+ *
+ * An attempt: called (somebody waits) <-> left (nobody does) -> ended
+ *   called -> left: every caller has gone, and the body is told to stop; or all were answered by sub-steps, and it is
+ *   told to when no call comes within LINGER_MS
  */
-import type { Task, TaskHeartbeat, TaskResult } from '../gen/ductor/v1/bridge.js';
+import type { Task, TaskHeartbeat } from '../gen/ductor/v1/bridge.js';
+import type { InvokeResponse } from '../gen/ductor/v1/callback.js';
 import { tracerOf, type OpenTelemetryApi } from '../connection/open-telemetry.js';
-import { machine, type System } from '../connection/system.js';
+import { machine, type System, type SystemTimer } from '../connection/system.js';
 import { DuctorError } from '../errors.js';
 import { SDK_VERSION } from '../version.js';
-import { type PayloadCodec, valueCoder } from '../values/payload-codec.js';
+import { type PayloadCodec, type WirePayload, valueCoder } from '../values/payload-codec.js';
 import type { AnyWorkflow } from '../workflow/define-workflow.js';
 import type { Outcome } from '../worker/attempt-outcome.js';
 import { bodiesOf } from '../worker/bodies.js';
@@ -42,12 +48,29 @@ export interface Caller {
   readonly beat?: (beat: TaskHeartbeat) => void;
 }
 
+/** What a call is answered by. */
+export type Answer = NonNullable<InvokeResponse['event']>;
+
+interface Unrecorded {
+  readonly output: WirePayload;
+  readonly recorded: () => void;
+}
+
 interface Running {
-  readonly outcome: Promise<Outcome>;
   readonly callers: Set<Caller>;
+  /** Sub-steps that are done and not known to be recorded, by name. */
+  readonly unrecorded: Map<string, Unrecorded>;
+  outcome: Outcome | undefined;
+  /** Wakes those who wait for an outcome or sub-steps. */
+  wake: () => void;
+  /** Resolves with the next wake. */
+  change: Promise<void>;
+  linger: SystemTimer | undefined;
 }
 
 const CAPACITY = 1_000;
+/** How long a body waits for the call that says that its sub-steps are recorded. */
+const LINGER_MS = 60_000;
 
 /** Runs attempts. */
 export class CallbackApp {
@@ -71,13 +94,15 @@ export class CallbackApp {
       ...{ system, log, values, tracer: tracerOf(options.openTelemetry, SDK_VERSION) },
       bodyOf: (workflow, handler) => bodies.get(workflow)?.get(handler),
       heartbeat: (task, progress) => this.#heartbeats.beat(task, progress),
+      record: (task, name, output) => this.#record(task, name, output),
     });
   }
 
-  /** Runs the attempt; resolves with its result. Throws DuctorError limit_exceeded. */
-  async run(task: Task, caller: Caller): Promise<TaskResult> {
+  /** Runs the attempt, or goes on with it; resolves with what there is to answer. Throws DuctorError limit_exceeded. */
+  async run(task: Task, caller: Caller): Promise<Answer> {
     const key = attemptKey(task);
     const running = this.#running.get(key) ?? this.#start(key, task);
+    running.linger?.cancel();
     running.callers.add(caller);
     const gone = (): void => {
       running.callers.delete(caller);
@@ -86,11 +111,11 @@ export class CallbackApp {
     if (caller.signal.aborted) gone();
     caller.signal.addEventListener('abort', gone);
     try {
-      const outcome = await running.outcome;
-      const { runId, path, attempt, token } = task;
-      return { resultId: 0n, runId, path, attempt, token, outcome };
+      return await this.#answer(task, running);
     } finally {
       caller.signal.removeEventListener('abort', gone);
+      running.callers.delete(caller);
+      if (running.callers.size === 0 && running.outcome === undefined) this.#leave(key, running);
     }
   }
 
@@ -99,23 +124,69 @@ export class CallbackApp {
     this.#runner.abortAll('worker_stopping');
   }
 
+  async #answer(task: Task, running: Running): Promise<Answer> {
+    const { runId, path, attempt, token, subSteps } = task;
+    for (const { name } of subSteps) {
+      running.unrecorded.get(name)?.recorded();
+      running.unrecorded.delete(name);
+    }
+    for (;;) {
+      const { outcome, unrecorded } = running;
+      if (outcome !== undefined)
+        return { $case: 'result', value: { resultId: 0n, runId, path, attempt, token, outcome } };
+      const parts = [...unrecorded].map(([name, { output }]) => ({
+        ...{ resultId: 0n, runId, path, attempt, token, name, output },
+      }));
+      if (parts.length > 0) return { $case: 'subResults', value: { results: parts } };
+      await running.change;
+    }
+  }
+
   #start(key: string, task: Task): Running {
     if (this.#running.size >= this.#capacity) {
       throw new DuctorError('limit_exceeded', `${this.#capacity} step bodies run already`, { retryable: true });
     }
-    const outcome = new Promise<Outcome>((resolve) => {
-      this.#runner.start(task, (done, ended) => {
-        this.#heartbeats.end(done);
-        this.#running.delete(key);
-        resolve(ended);
+    const none = { callers: new Set<Caller>(), unrecorded: new Map<string, Unrecorded>() };
+    const running: Running = { ...none, outcome: undefined, linger: undefined, ...nextChange() };
+    this.#running.set(key, running);
+    this.#runner.start(task, (done, ended) => {
+      this.#heartbeats.end(done);
+      this.#running.delete(key);
+      running.linger?.cancel();
+      running.outcome = ended;
+      running.wake();
+    });
+    return running;
+  }
+
+  #record(task: Task, name: string, output: WirePayload): Promise<void> {
+    const running = this.#running.get(attemptKey(task));
+    return new Promise((resolve) => {
+      if (running === undefined) return;
+      running.unrecorded.set(name, { output, recorded: resolve });
+      // Those of one turn go together.
+      this.system.nextTurn(() => {
+        const { wake } = running;
+        Object.assign(running, nextChange());
+        wake();
       });
     });
-    const running = { outcome, callers: new Set<Caller>() };
-    this.#running.set(key, running);
-    return running;
+  }
+
+  #leave(key: string, running: Running): void {
+    running.linger?.cancel();
+    running.linger = this.system.after(LINGER_MS, () => this.#runner.abort(key, 'superseded'));
   }
 
   #sendBeat(beat: TaskHeartbeat): void {
     for (const { beat: send } of this.#running.get(attemptKey(beat))?.callers ?? []) send?.(beat);
   }
+}
+
+function nextChange(): Pick<Running, 'wake' | 'change'> {
+  let wake = (): void => undefined;
+  const change = new Promise<void>((resolve) => {
+    wake = resolve;
+  });
+  return { wake, change };
 }

@@ -14,7 +14,7 @@ export interface ExpressCallbackOptions extends CallbackAppOptions {
   readonly signingKey?: string | readonly string[];
   /** Whom calls must be meant for: the audience of the endpoint, by default its URL. Default: the key alone says so. */
   readonly audience?: string;
-  /** Largest body of a call, bytes. Default 2.5 MiB, more than the engine ever sends. */
+  /** Largest body of a call, bytes. Default 3.5 MiB, more than the engine ever sends. */
   readonly bodyLimitBytes?: number;
   /** Takes unsigned calls, and only over the loopback and without a proxy. Never in production. Default false. */
   readonly insecureDevelopment?: boolean;
@@ -24,7 +24,8 @@ export interface ExpressCallbackOptions extends CallbackAppOptions {
 export type CallbackHandler = (request: IncomingMessage, response: ServerResponse, next?: unknown) => void;
 
 const CONTENT_TYPE = 'application/protobuf';
-const BODY_LIMIT_BYTES = 2_621_440;
+/** An input, what sub-steps have put out, progress, and what stands around them. */
+const BODY_LIMIT_BYTES = 3_670_016;
 const STATUS_OF: Readonly<Record<string, number>> = {
   unauthenticated: 401,
   invalid_argument: 400,
@@ -53,10 +54,10 @@ export function expressCallback(options: ExpressCallbackOptions): CallbackHandle
     const { task } = verifier.verify(headersOf(request), body);
     const stop = new AbortController();
     response.once('close', () => stop.abort());
-    const result = await app.run(task, { signal: stop.signal });
+    const event = await app.run(task, { signal: stop.signal });
     if (stop.signal.aborted) return;
     response.writeHead(200, { 'content-type': CONTENT_TYPE });
-    response.end(InvokeResponse.encode({ event: { $case: 'result', value: result } }).finish());
+    response.end(InvokeResponse.encode({ event }).finish());
   };
   return (request, response) => {
     answer(request, response).catch((error: unknown) => refuse(app, response, error));

@@ -153,12 +153,12 @@ class CallbackProcess implements CallbackServer {
     const answer = async (): Promise<void> => {
       if (this.#verifier === null) throw new DuctorError('node_starting', 'this app is not registered yet');
       const { task } = this.#verifier.verify(headersOf(call.metadata), call.request);
-      const result = await this.#app.run(task, {
+      const event = await this.#app.run(task, {
         signal: stop.signal,
         beat: (beat) => call.write({ event: { $case: 'heartbeat', value: { ...beat, token: task.token } } }),
       });
       if (stop.signal.aborted) return;
-      call.write({ event: { $case: 'result', value: result } });
+      call.write({ event });
       call.end();
     };
     answer().catch((error: unknown) => {

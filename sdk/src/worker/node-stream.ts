@@ -133,19 +133,32 @@ export class NodeStream {
 
 /** Cuts a message with many results so that each part stays near MESSAGE_BYTES; one result always fits. */
 function cut(message: WorkRequest): WorkRequest[] {
-  const parts: WorkRequest[] = [];
-  let results: WorkRequest['results'] = [];
+  const parts = inParts(message.subResults, ({ output }) => output?.data.byteLength ?? 0);
+  const results = inParts(message.results, ({ outcome }) =>
+    outcome?.$case === 'output' ? outcome.value.data.byteLength : 0,
+  );
+  const last = { ...message, subResults: parts.pop() ?? [], results: results.pop() ?? [] };
+  return [
+    ...parts.map((subResults) => WorkRequest.fromPartial({ subResults })),
+    ...results.map((some) => WorkRequest.fromPartial({ results: some })),
+    last,
+  ];
+}
+
+/** Lists in their order, each of about MESSAGE_BYTES or one larger thing. */
+function inParts<T>(things: readonly T[], bytesOf: (thing: T) => number): T[][] {
+  const parts: T[][] = [];
   let bytes = 0;
-  for (const result of message.results) {
-    const size = (result.outcome?.$case === 'output' ? result.outcome.value.data.byteLength : 0) + 256;
-    if (results.length > 0 && bytes + size > MESSAGE_BYTES) {
-      parts.push(WorkRequest.fromPartial({ results }));
-      results = [];
-      bytes = 0;
+  for (const thing of things) {
+    const size = bytesOf(thing) + 256;
+    const part = parts.at(-1);
+    if (part === undefined || bytes + size > MESSAGE_BYTES) {
+      parts.push([thing]);
+      bytes = size;
+    } else {
+      part.push(thing);
+      bytes += size;
     }
-    results.push(result);
-    bytes += size;
   }
-  parts.push({ ...message, results });
   return parts;
 }

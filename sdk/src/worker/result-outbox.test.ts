@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Result, ResultOutbox, attemptKey } from './result-outbox.js';
+import { type Result, ResultOutbox, attemptKey, counter } from './result-outbox.js';
 
 const result = (runId: string): Result => ({
   runId,
@@ -12,7 +12,7 @@ const straight = (origin: string): string => origin;
 
 describe('ResultOutbox', () => {
   it('keeps a result until it is acknowledged, and sends it once meanwhile', () => {
-    const outbox = new ResultOutbox<string>();
+    const outbox = new ResultOutbox<string>(counter(), attemptKey);
     outbox.add(result('r1'), 's1');
     const [sent] = outbox.take(straight, 0).get('s1') ?? [];
     expect(sent?.runId).toBe('r1');
@@ -24,7 +24,7 @@ describe('ResultOutbox', () => {
   });
 
   it('sends again what a lost stream carried, under a new number; the old one means nothing any more', () => {
-    const outbox = new ResultOutbox<string>();
+    const outbox = new ResultOutbox<string>(counter(), attemptKey);
     outbox.add(result('r1'), 's1');
     const [first] = outbox.take(straight, 0).get('s1') ?? [];
     outbox.lost('s1');
@@ -35,14 +35,14 @@ describe('ResultOutbox', () => {
   });
 
   it('holds a result back while no stream is ready', () => {
-    const outbox = new ResultOutbox<string>();
+    const outbox = new ResultOutbox<string>(counter(), attemptKey);
     outbox.add(result('r1'), 's1');
     expect(outbox.take(() => undefined, 0).size).toBe(0);
     expect(outbox.take(straight, 0).get('s1')).toHaveLength(1);
   });
 
   it('renews the token when the attempt is dispatched again', () => {
-    const outbox = new ResultOutbox<string>();
+    const outbox = new ResultOutbox<string>(counter(), attemptKey);
     outbox.add(result('r1'), 's1');
     outbox.take(straight, 0);
     outbox.renew(attemptKey(result('r1')), Buffer.from('new'), 's2');
@@ -51,7 +51,7 @@ describe('ResultOutbox', () => {
   });
 
   it('sends a result by another stream when its acknowledgement is late, and takes either acknowledgement', () => {
-    const outbox = new ResultOutbox<string>();
+    const outbox = new ResultOutbox<string>(counter(), attemptKey);
     const other = (origin: string, late: string | undefined): string => (late === origin ? 's2' : origin);
     for (const firstWins of [true, false]) {
       outbox.add(result('r1'), 's1');
@@ -71,7 +71,7 @@ describe('ResultOutbox', () => {
   });
 
   it('waits twice as long before each further time', () => {
-    const outbox = new ResultOutbox<string>();
+    const outbox = new ResultOutbox<string>(counter(), attemptKey);
     const sentAtMs: number[] = [];
     outbox.add(result('r1'), 's1');
     for (let nowMs = 0; nowMs <= 30_000; nowMs += 500) {
@@ -82,7 +82,7 @@ describe('ResultOutbox', () => {
   });
 
   it('stays out on one stream when the other that carried it is lost', () => {
-    const outbox = new ResultOutbox<string>();
+    const outbox = new ResultOutbox<string>(counter(), attemptKey);
     outbox.add(result('r1'), 's1');
     outbox.take(straight, 0);
     outbox.hurry(2_000, 2_000);

@@ -15,8 +15,13 @@ import type { TaskResult } from '../gen/ductor/v1/bridge.js';
 /** A result without its number on a stream. */
 export type Result = Omit<TaskResult, 'resultId'>;
 
-interface Pending<S> {
-  readonly result: Result;
+/** What proves the right to an attempt; it is renewed with the attempt. */
+interface Held {
+  readonly token: Buffer;
+}
+
+interface Pending<S, R> {
+  readonly result: R;
   /** The stream its task came on: that node most likely owns the run. */
   readonly origin: S;
   /** Numbers under which it is out, and on which streams; the last one was sent last. */
@@ -34,12 +39,26 @@ export function attemptKey(attempt: {
   return `${attempt.runId}/${attempt.attempt}/${attempt.path}`;
 }
 
-/** S identifies a stream. */
-export class ResultOutbox<S> {
-  readonly #pending = new Map<string, Pending<S>>();
+/** Numbers from 1. */
+export function counter(): () => bigint {
+  let last = 0n;
+  return () => (last += 1n);
+}
+
+/** S identifies a stream; R is what goes out, usually a Result. */
+export class ResultOutbox<S, R extends Held = Result> {
+  readonly #pending = new Map<string, Pending<S, R>>();
   readonly #byId = new Map<bigint, string>();
   readonly #waiting = new Set<string>();
-  #nextId = 1n;
+
+  /**
+   * @param nextId gives each its number
+   * @param keyOf names it among all that wait
+   */
+  constructor(
+    readonly nextId: () => bigint,
+    readonly keyOf: (result: R) => string,
+  ) {}
 
   /** Results not acknowledged yet. */
   get size(): number {
@@ -51,8 +70,8 @@ export class ResultOutbox<S> {
   }
 
   /** Keeps a result; it waits to be taken. */
-  add(result: Result, origin: S): void {
-    const key = attemptKey(result);
+  add(result: R, origin: S): void {
+    const key = this.keyOf(result);
     this.#pending.set(key, { result, origin, sent: [], sentAtMs: 0 });
     this.#waiting.add(key);
   }
@@ -73,13 +92,16 @@ export class ResultOutbox<S> {
    *   (undefined: it is out on none); undefined: none is ready
    * @param nowMs the time, ms
    */
-  take(carrierOf: (origin: S, late: S | undefined) => S | undefined, nowMs: number): Map<S, TaskResult[]> {
-    const out = new Map<S, TaskResult[]>();
+  take(
+    carrierOf: (origin: S, late: S | undefined) => S | undefined,
+    nowMs: number,
+  ): Map<S, (R & { resultId: bigint })[]> {
+    const out = new Map<S, (R & { resultId: bigint })[]>();
     for (const key of this.#waiting) {
       const pending = this.#pending.get(key);
       const stream = pending === undefined ? undefined : carrierOf(pending.origin, pending.sent.at(-1)?.stream);
       if (pending === undefined || stream === undefined) continue;
-      const resultId = this.#nextId++;
+      const resultId = this.nextId();
       pending.sent.push({ resultId, stream });
       pending.sentAtMs = nowMs;
       this.#byId.set(resultId, key);
@@ -92,9 +114,14 @@ export class ResultOutbox<S> {
   }
 
   /** The engine has it. Returns the result, undefined when the number is not known (any more). */
-  acknowledge(resultId: bigint): Result | undefined {
+  acknowledge(resultId: bigint): R | undefined {
     const key = this.#byId.get(resultId);
     if (key === undefined) return undefined;
+    return this.forget(key);
+  }
+
+  /** Nobody needs it any more. Returns it. */
+  forget(key: string): R | undefined {
     const pending = this.#pending.get(key);
     for (const each of pending?.sent ?? []) this.#byId.delete(each.resultId);
     this.#pending.delete(key);
@@ -127,7 +154,7 @@ export class ResultOutbox<S> {
   }
 
   /** All results that are not acknowledged. */
-  all(): Result[] {
+  all(): R[] {
     return [...this.#pending.values()].map((pending) => pending.result);
   }
 }

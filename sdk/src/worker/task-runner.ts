@@ -15,6 +15,7 @@ import type { StepBody, StepContext } from '../workflow/step-context.js';
 import { type Outcome, outcomeOfError, outcomeOfValue } from './attempt-outcome.js';
 import { type LogSink, stepLogger } from './log.js';
 import { attemptKey } from './result-outbox.js';
+import { type RecordSubStep, SubSteps } from './sub-steps.js';
 
 /** Why a signal aborted. */
 export type AbortReason = 'cancelled' | 'timed_out' | 'superseded' | 'worker_stopping';
@@ -27,6 +28,8 @@ export interface RunnerDeps {
   readonly bodyOf: (workflow: string, handler: string) => StepBody<never, unknown> | undefined;
   /** Takes a sign of life. */
   readonly heartbeat: (task: Task, progress: unknown) => void;
+  /** Takes the output of a sub-step. */
+  readonly record: RecordSubStep;
   readonly tracer: Tracer;
   readonly values: ValueCoder;
 }
@@ -106,9 +109,13 @@ export class TaskRunner {
 
   #context(entry: Running): StepContext {
     const { task } = entry;
-    const { system, log, heartbeat, values } = this.#deps;
+    const { system, log, heartbeat, values, record } = this.#deps;
+    const { signal } = entry.controller;
+    const subSteps = new SubSteps({ task, values, signal, record });
+    // What comes back has the type that its way over the wire makes of it.
+    const run: StepContext['run'] = (name, work) => subSteps.run(name, work) as never;
     return {
-      signal: entry.controller.signal,
+      ...{ signal, run },
       runId: task.runId,
       workflow: task.familySlug,
       version: task.version,

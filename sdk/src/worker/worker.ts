@@ -25,7 +25,8 @@ import { definitionMessage } from './definition-message.js';
 import { Heartbeats } from './heartbeats.js';
 import { type LogSink, consoleSink } from './log.js';
 import { NodeStream } from './node-stream.js';
-import { ResultOutbox, attemptKey } from './result-outbox.js';
+import { ResultOutbox, attemptKey, counter } from './result-outbox.js';
+import { SubStepSender } from './sub-step-sender.js';
 import { TaskRunner } from './task-runner.js';
 
 const UNACKNOWLEDGED_PER_SLOT = 4;
@@ -91,7 +92,11 @@ class WorkerProcess implements Worker {
   readonly #slots: number;
   readonly #streams = new Map<string, NodeStream>();
   readonly #credits: CreditLedger<NodeStream>;
-  readonly #outbox = new ResultOutbox<NodeStream>();
+  readonly #nextId = counter();
+  readonly #outbox = new ResultOutbox<NodeStream>(this.#nextId, attemptKey);
+  readonly #parts = new SubStepSender<NodeStream>(this.#nextId, (attempt) =>
+    this.#runner.abort(attemptKey(attempt), 'superseded'),
+  );
   readonly #runner: TaskRunner;
   readonly #heartbeats: Heartbeats;
   readonly #ready = deferred();
@@ -117,6 +122,10 @@ class WorkerProcess implements Worker {
       log: this.#log,
       bodyOf: (workflow, handler) => bodies.get(workflow)?.get(handler),
       heartbeat: (task, progress) => this.#heartbeats.beat(task, progress),
+      record: (task, name, output) => {
+        this.#flushLater();
+        return this.#parts.record(task, name, output);
+      },
       tracer: tracerOf(options.openTelemetry, SDK_VERSION),
       values: this.#connection.values,
     });
@@ -191,6 +200,7 @@ class WorkerProcess implements Worker {
   #receive(stream: NodeStream, message: WorkResponse): void {
     if (message.welcome !== undefined) this.#welcomed(stream, message.welcome);
     for (const ack of message.acks) {
+      if (this.#parts.acknowledge(ack)) continue;
       const result = this.#outbox.acknowledge(ack.resultId);
       if (result === undefined || ack.state === AckState.ACK_STATE_RECORDED) continue;
       const refused = ack.state === AckState.ACK_STATE_REFUSED;
@@ -238,8 +248,10 @@ class WorkerProcess implements Worker {
       this.#outbox.renew(key, task.token, stream);
       this.#credits.end(slots);
     } else if (this.#runner.has(key)) {
+      this.#parts.again(task, stream);
       this.#credits.end(slots);
     } else {
+      this.#parts.begin(task, stream);
       this.#runner.start(task, (done, outcome) => this.#settled(stream, done, outcome));
     }
   }
@@ -252,6 +264,7 @@ class WorkerProcess implements Worker {
   #settled(origin: NodeStream, task: Task, outcome: Outcome): void {
     const { runId, path, attempt, token } = task;
     this.#heartbeats.end(task);
+    this.#parts.end(task);
     this.#credits.end(slotsOf(task));
     this.#outbox.add({ runId, path, attempt, token, outcome }, origin);
     this.#flushLater();
@@ -267,6 +280,7 @@ class WorkerProcess implements Worker {
     this.#log('debug', 'stream to engine lost', { address: stream.address, error: error?.message });
     this.#credits.close(stream);
     this.#outbox.lost(stream);
+    this.#parts.outbox.lost(stream);
     const fatal = error !== undefined && isFatal(error);
     if (fatal) this.#ready.reject(error);
     const listed = this.#connection.addresses.includes(stream.address);
@@ -277,6 +291,7 @@ class WorkerProcess implements Worker {
   #drop(stream: NodeStream): void {
     this.#credits.close(stream);
     this.#outbox.lost(stream);
+    this.#parts.outbox.lost(stream);
     stream.close();
     this.#streams.delete(stream.address);
   }
@@ -289,7 +304,8 @@ class WorkerProcess implements Worker {
   #lookForLate(): void {
     this.#lateCheck = this.#system.after(LOOK_FOR_LATE_MS, () => {
       const ready = [...this.#streams.values()].filter((stream) => stream.ready);
-      if (ready.length > 1) this.#outbox.hurry(this.#system.now(), LATE_MS);
+      const now = this.#system.now();
+      if (ready.length > 1) for (const outbox of [this.#outbox, this.#parts.outbox]) outbox.hurry(now, LATE_MS);
       this.#flush();
       if (this.#state !== 'STOPPED') this.#lookForLate();
     });
@@ -317,8 +333,11 @@ class WorkerProcess implements Worker {
       messages.set(stream, known);
       return known;
     };
-    const results = this.#outbox.take((origin, late) => this.#carrier(origin, late), this.#system.now());
-    for (const [stream, sent] of results) to(stream).results = sent;
+    const carrier = (origin: NodeStream, late: NodeStream | undefined): NodeStream | undefined =>
+      this.#carrier(origin, late);
+    const now = this.#system.now();
+    for (const [stream, sent] of this.#parts.outbox.take(carrier, now)) to(stream).subResults = sent;
+    for (const [stream, sent] of this.#outbox.take(carrier, now)) to(stream).results = sent;
     if (this.#state === 'RUNNING' && this.#outbox.size < UNACKNOWLEDGED_PER_SLOT * this.#slots) {
       for (const move of this.#credits.settle()) {
         to(move.stream).credits += move.grant;

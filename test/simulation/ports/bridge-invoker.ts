@@ -71,6 +71,7 @@ export class BridgeInvoker implements EngineInvoker {
           this.options.answered(ref, ack);
           settled(ack);
         }),
+      keep: (ref, subStep, settled) => coordinator.keep(ref, subStep, settled),
       sent: (workerId, refs) => coordinator.sent(workerId, refs),
       workerConnected: (workerId, holds) => coordinator.workerConnected(workerId, holds),
       workerGone: (workerId) => coordinator.workerGone(workerId),

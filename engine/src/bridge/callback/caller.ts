@@ -1,7 +1,7 @@
 /** How an endpoint is called: one port, a form each. */
 import { DuctorError } from '../../kernel/index.js';
 import { InvokeResponse } from '../../gen/ductor/v1/callback.js';
-import type { TaskHeartbeat, TaskResult } from '../../gen/ductor/v1/bridge.js';
+import type { TaskHeartbeat } from '../../gen/ductor/v1/bridge.js';
 import type { SignatureHeaders } from './signer.js';
 
 /** One call. */
@@ -17,17 +17,20 @@ export interface CallbackCall {
   readonly beat: (beat: TaskHeartbeat) => void;
 }
 
+/** What ends a call: the result, or parts of the work, for whose being recorded the body waits. */
+export type CallAnswer = Exclude<NonNullable<InvokeResponse['event']>, { readonly $case: 'heartbeat' }>;
+
 /** Calls endpoints of one form. */
 export interface CallbackCaller {
   /** Whether apps can say how far they are: without it an open call counts as a sign of life. */
   readonly hasHeartbeats: boolean;
   /**
-   * Calls and waits for the result.
+   * Calls and waits for the answer.
    *
    * Throws egress_refused, host_unreachable, deadline_exceeded, value_too_large, request_cancelled, callback_refused
    * (the app answered that it does not do it), callback_invalid (the answer is no result).
    */
-  call(call: CallbackCall): Promise<TaskResult>;
+  call(call: CallbackCall): Promise<CallAnswer>;
   /** Ends its connections. */
   close(): void;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { InvokeRequest } from '../../gen/ductor/v1/callback.js';
-import type { TaskResult } from '../../gen/ductor/v1/bridge.js';
+import type { SubStepResult, TaskResult } from '../../gen/ductor/v1/bridge.js';
 import { clusterSecret, DuctorError } from '../../kernel/index.js';
 import type { Endpoint } from '../endpoint/endpoint.js';
 import type { AttemptRef, Task } from '../ports.js';
@@ -15,6 +15,8 @@ import { callbackSigner } from './signer.js';
 interface OpenCall extends CallbackCall {
   readonly request: InvokeRequest;
   answer(parts?: Partial<TaskResult>): void;
+  /** Says that these sub-steps are done. */
+  did(names: readonly string[], parts?: Partial<SubStepResult>): void;
   fail(error: DuctorError): void;
 }
 
@@ -46,7 +48,13 @@ async function endpoint(parts: Partial<Endpoint> = {}, nodes = 1, hasHeartbeats 
       const result = { resultId: 0n, runId: run, path, attempt, token, outcome: OUTPUT };
       const gone = (): void => reject(new DuctorError('request_cancelled', 'given up'));
       made.signal.addEventListener('abort', gone);
-      calls.push({ ...made, request, answer: (other = {}) => resolve({ ...result, ...other }), fail: reject });
+      const part = { resultId: 0n, runId: run, path, attempt, token, output: OUTPUT.value };
+      calls.push({
+        ...{ ...made, request, fail: reject },
+        answer: (other = {}) => resolve({ $case: 'result', value: { ...result, ...other } }),
+        did: (names, other = {}) =>
+          resolve({ $case: 'subResults', value: { results: names.map((name) => ({ ...part, name, ...other })) } }),
+      });
     });
   let ids = 100;
   const worker = new EndpointWorker(
@@ -211,5 +219,53 @@ describe('an endpoint that goes', () => {
     told.settled[0]?.answer('recorded');
     await turn();
     expect(bridge.stats()).toMatchObject({ sessions: 0, queuedTasks: 1 });
+  });
+});
+
+describe('an app that answers with sub-steps', () => {
+  it('is called again for the attempt once they are recorded, for the rest of its time', async () => {
+    const { calls, clock, dispatch, turn, told } = await endpoint();
+    await dispatch([task({ timeoutMs: 40_000 })]);
+    clock.advance(15_000);
+    calls[0]?.did(['a', 'b']);
+    await turn();
+    expect([calls.length, told.kept.map(({ subStep }) => subStep.name)]).toEqual([1, ['a', 'b']]);
+    for (const { answer } of told.kept) answer('recorded');
+    await turn();
+    expect(calls[1]?.request.task).toMatchObject({ attempt: 1, timeoutMs: 25_000 });
+    expect(calls[1]?.request.task?.subSteps.map(({ name }) => name)).toEqual(['a', 'b']);
+    calls[1]?.did(['b', 'c']);
+    await turn();
+    expect(told.kept.map(({ subStep }) => subStep.name)).toEqual(['a', 'b', 'c']);
+    told.kept[2]?.answer('recorded');
+    await turn();
+    calls[2]?.answer();
+    await turn();
+    expect(told.settled).toMatchObject([{ outcome: { kind: 'completed' } }]);
+  });
+
+  it('fails when they are of something else, nothing new, or refused', async () => {
+    for (const [names, parts] of [
+      [['a'], { attempt: 2 }],
+      [['a'], { token: Buffer.from('x') }],
+      [['a'], { output: undefined }],
+      [[], {}],
+    ] as const) {
+      const { calls, dispatch, turn, told } = await endpoint();
+      await dispatch([task()]);
+      calls[0]?.did(names, parts);
+      await turn();
+      expect(told.settled).toMatchObject([{ outcome: { kind: 'failed', code: 'callback_invalid' } }]);
+    }
+  });
+
+  it('is not called again when the attempt has ended meanwhile', async () => {
+    const { calls, dispatch, turn, told } = await endpoint();
+    await dispatch([task()]);
+    calls[0]?.did(['a']);
+    await turn();
+    told.kept[0]?.answer('already_settled');
+    await turn();
+    expect([calls.length, told.settled.length]).toEqual([1, 1]);
   });
 });

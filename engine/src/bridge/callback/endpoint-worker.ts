@@ -11,12 +11,14 @@
  *    credit is granted, while it is half open one.
  * 2. Every task ends in one result: the app's, if it is one of this attempt, else a failure that costs a retry.
  * 3. A result is kept until it is acknowledged.
+ * 4. An app that answers with sub-steps is called again for the same attempt once they are recorded.
  */
 import { DuctorError, type Clock, type Timer } from '../../kernel/index.js';
 import { InvokeRequest } from '../../gen/ductor/v1/callback.js';
 import {
   WorkerHello,
   WorkRequest,
+  type SubStepResult,
   type Task,
   type TaskHold,
   type TaskResult,
@@ -27,9 +29,10 @@ import type { Bridge, OpenedStream } from '../bridge.js';
 import type { Endpoint } from '../endpoint/endpoint.js';
 import type { WorkStream } from '../session/work-stream.js';
 import { Breaker, type Circuit } from './breaker.js';
-import type { CallbackCall, CallbackCaller } from './caller.js';
+import type { CallAnswer, CallbackCall, CallbackCaller } from './caller.js';
 import { failureOf, resultProblem, type Outcome } from './outcomes.js';
 import type { CallbackSigner } from './signer.js';
+import { partsProblem, SubStepDesk } from './sub-step-desk.js';
 
 /** What the workers of all endpoints share. */
 export interface EndpointWorkerDeps {
@@ -62,6 +65,8 @@ interface Call {
   told: string | null;
   /** Its time was over. */
   isLate: boolean;
+  /** Longest time of the call that is under way. */
+  limitMs: number;
 }
 
 const REJOIN_MS = 1_000;
@@ -78,6 +83,7 @@ export class EndpointWorker implements WorkStream {
   readonly #calls = new Map<string, Call>();
   /** Results sent and not acknowledged. */
   readonly #unacknowledged = new Map<bigint, TaskResult>();
+  readonly #desk = new SubStepDesk();
   #events: OpenedStream | null = null;
   #isWorking = false;
   #isClosed = false;
@@ -153,7 +159,10 @@ export class EndpointWorker implements WorkStream {
 
   write(message: WorkResponse): boolean {
     if (message.welcome !== undefined) this.#welcomed();
-    for (const { resultId } of message.acks) this.#unacknowledged.delete(resultId);
+    for (const ack of message.acks) {
+      this.#unacknowledged.delete(ack.resultId);
+      this.#desk.acknowledge(ack);
+    }
     for (const { reason, ...attempt } of message.aborts) this.#tell(keyOf(attempt), reason);
     for (const task of message.tasks) this.#take(task);
     if (message.revoked !== undefined) {
@@ -192,8 +201,12 @@ export class EndpointWorker implements WorkStream {
 
   #welcomed(): void {
     this.#isWorking = true;
-    if (this.#unacknowledged.size === 0) return;
-    this.#say((due) => due.results.push(...this.#unacknowledged.values()));
+    const parts = this.#desk.unacknowledged();
+    if (this.#unacknowledged.size + parts.length === 0) return;
+    this.#say((due) => {
+      due.subResults.push(...parts);
+      due.results.push(...this.#unacknowledged.values());
+    });
   }
 
   #holds(): TaskHold[] {
@@ -230,7 +243,7 @@ export class EndpointWorker implements WorkStream {
     const key = keyOf(task);
     if (this.#calls.has(key)) return;
     const isProbe = this.#breaker.circuit(this.#deps.clock.monotonicMs()) === 'half_open';
-    const call: Call = { task, stop: new AbortController(), isProbe, told: null, isLate: false };
+    const call: Call = { task, stop: new AbortController(), isProbe, told: null, isLate: false, limitMs: 0 };
     this.#calls.set(key, call);
     void this.#run(call).then((outcome) => this.#finished(key, call, outcome));
   }
@@ -243,22 +256,12 @@ export class EndpointWorker implements WorkStream {
   }
 
   async #run(call: Call): Promise<Outcome> {
-    const { task } = call;
     const { clock } = this.#deps;
-    const timeoutMs = Math.max(1, Math.min(task.timeoutMs, this.endpoint.timeoutMs));
-    const beating = this.#beatFor(task);
-    const limit = clock.setTimer(timeoutMs, () => {
-      call.isLate = true;
-      call.stop.abort();
-    });
+    const beating = this.#beatFor(call.task);
     try {
-      const result = await this.#caller.call(this.#message(call, timeoutMs));
-      const problem = resultProblem(task, result);
-      if (problem !== null) throw new DuctorError('callback_invalid', problem);
-      this.#breaker.succeeded();
-      return result.outcome;
+      return await this.#untilResult(call);
     } catch (caught) {
-      const late = new DuctorError('deadline_exceeded', `the app did not answer within ${timeoutMs} ms`);
+      const late = new DuctorError('deadline_exceeded', `the app did not answer within ${call.limitMs} ms`);
       const error = call.isLate ? late : DuctorError.from(caught);
       if (call.told !== null || this.#isClosed) return failureOf(error, call.told);
       this.#breaker.failed(clock.monotonicMs(), call.isProbe);
@@ -267,18 +270,49 @@ export class EndpointWorker implements WorkStream {
       return failureOf(error, null);
     } finally {
       beating?.cancel();
+    }
+  }
+
+  /** Calls, and calls on as long as the app has done parts of the work. */
+  async #untilResult(call: Call): Promise<Outcome> {
+    const { clock } = this.#deps;
+    const endsAtMs = clock.monotonicMs() + call.task.timeoutMs;
+    for (let { task } = call; ;) {
+      const leftMs = Math.floor(endsAtMs - clock.monotonicMs());
+      call.limitMs = Math.max(1, Math.min(leftMs, this.endpoint.timeoutMs));
+      const answer = await this.#callOnce(call, task);
+      const isResult = answer.$case === 'result';
+      const problem = isResult ? resultProblem(task, answer.value) : partsProblem(task, answer.value);
+      if (problem !== null) throw new DuctorError('callback_invalid', problem);
+      this.#breaker.succeeded();
+      if (answer.$case === 'result') return answer.value.outcome;
+      const numbered = answer.value.results.map((part) => ({ ...part, resultId: (this.#lastResultId += 1n) }));
+      const send = (parts: readonly SubStepResult[]): void => this.#say((due) => due.subResults.push(...parts));
+      task = await this.#desk.record(task, numbered, this.#isWorking ? send : () => undefined, call.stop.signal);
+    }
+  }
+
+  async #callOnce(call: Call, task: Task): Promise<CallAnswer> {
+    const limit = this.#deps.clock.setTimer(call.limitMs, () => {
+      call.isLate = true;
+      call.stop.abort();
+    });
+    try {
+      return await this.#caller.call(this.#message(call, task));
+    } finally {
       limit.cancel();
     }
   }
 
-  #message({ task, stop }: Call, timeoutMs: number): CallbackCall {
+  #message({ stop, limitMs }: Call, task: Task): CallbackCall {
     const { clock, newId, signer } = this.#deps;
     const { endpointId, audience, url } = this.endpoint;
-    const bytes = InvokeRequest.encode({ audience, endpointId, task: { ...task, timeoutMs } }).finish();
+    const sent = { ...task, timeoutMs: limitMs };
+    const bytes = InvokeRequest.encode({ audience, endpointId, task: sent }).finish();
     const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const signature = signer.sign(this.endpoint, newId(), Math.floor(clock.nowUs() / 1_000_000), body);
     return {
-      ...{ url, body, signature, timeoutMs, signal: stop.signal },
+      ...{ url, body, signature, timeoutMs: limitMs, signal: stop.signal },
       beat: ({ progress }) => this.#beat(task, progress),
     };
   }

@@ -8,8 +8,7 @@ import { Client, credentials, Metadata, status, type ChannelOptions, type Servic
 import { DuctorError } from '../../kernel/index.js';
 import { orAborted, type EgressGuard, type EgressTarget } from '../../egress/index.js';
 import { BridgeCallbackServiceService } from '../../gen/ductor/v1/callback.js';
-import type { TaskResult } from '../../gen/ductor/v1/bridge.js';
-import { MAX_ANSWER_BYTES, readEvent, type CallbackCall, type CallbackCaller } from './caller.js';
+import { MAX_ANSWER_BYTES, readEvent, type CallAnswer, type CallbackCall, type CallbackCaller } from './caller.js';
 
 /** Channels that are kept. */
 const MAX_CHANNELS = 1_000;
@@ -46,12 +45,12 @@ function meaningOf({ code, details }: ServiceError): DuctorError {
 }
 
 /** The call on this channel. */
-function invoke(client: Client, { body, signature, signal, beat }: CallbackCall): Promise<TaskResult> {
+function invoke(client: Client, { body, signature, signal, beat }: CallbackCall): Promise<CallAnswer> {
   const metadata = new Metadata();
   for (const [name, value] of Object.entries(signature)) metadata.set(name, value);
   return new Promise((resolve, reject) => {
     const stream = client.makeServerStreamRequest(INVOKE_PATH, asIs, asIs, body, metadata);
-    const end = (outcome: TaskResult | DuctorError): void => {
+    const end = (outcome: CallAnswer | DuctorError): void => {
       signal.removeEventListener('abort', give);
       if (outcome instanceof DuctorError) reject(outcome);
       else resolve(outcome);
@@ -61,8 +60,8 @@ function invoke(client: Client, { body, signature, signal, beat }: CallbackCall)
     stream.on('data', (bytes: Buffer) => {
       try {
         const event = readEvent(bytes);
-        if (event.$case === 'result') end(event.value);
-        else beat(event.value);
+        if (event.$case === 'heartbeat') beat(event.value);
+        else end(event);
       } catch (error) {
         end(DuctorError.from(error));
       }

@@ -31,7 +31,7 @@ export function httpCaller(client: EgressClient): CallbackCaller {
       });
       if (answer.status !== 200) throw refusal(answer);
       const event = readEvent(answer.body);
-      if (event.$case === 'result') return event.value;
+      if (event.$case !== 'heartbeat') return event;
       throw new DuctorError('callback_invalid', 'the app answered with a heartbeat instead of a result');
     },
     close: () => undefined,

@@ -65,7 +65,10 @@ export const AGE_MS = 30_000;
 /** Tasks moved up in one call. */
 const AGED_AT_ONCE = 500;
 
-const costOf = ({ input, slots }: Task): number => slots + Math.floor(input.data.length / BYTES_PER_UNIT);
+/** What travels with a task: its input, and what attempts before it have done. */
+const bytesOf = ({ input, subSteps = [] }: Task): number =>
+  subSteps.reduce((sum, { output }) => sum + output.data.length, input.data.length);
+const costOf = (task: Task): number => task.slots + Math.floor(bytesOf(task) / BYTES_PER_UNIT);
 const tierOf = ({ priority }: Task): number => Math.min(TIERS, Math.max(1, priority)) - 1;
 const laneKey = ({ queue, familySlug, handler, version, slots }: Task, tier: number): string =>
   `${queue}\0${familySlug}\0${handler}\0${version}\0${slots}\0${tier}`;
@@ -130,7 +133,7 @@ export class FairQueue<S> {
     const lane = this.#lane(tenant, task, tier);
     const queued = new Queued(task, tenant, home, lane, flowOf(lane, task.fairnessKey), nowMs);
     this.#queued.set(key, queued);
-    this.#bytes += task.input.data.length;
+    this.#bytes += bytesOf(task);
     tenant.tasks += 1;
     home.tasks += 1;
     this.#enter(queued);
@@ -292,10 +295,10 @@ export class FairQueue<S> {
     else runIds.add(runId);
   }
 
-  #fits({ input }: Task, home: TenantTier<S>): boolean {
+  #fits(task: Task, home: TenantTier<S>): boolean {
     const { maxTasks, maxBytes, maxTasksPerTenant } = this.#limits;
     if (this.#queued.size >= maxTasks || home.tasks >= maxTasksPerTenant) return false;
-    return this.#bytes + input.data.length <= maxBytes;
+    return this.#bytes + bytesOf(task) <= maxBytes;
   }
 
   #tenant(tenantId: string): Tenant<S> {
@@ -367,7 +370,7 @@ export class FairQueue<S> {
   #drop(queued: Queued<S>): void {
     const { task, tenant, home } = queued;
     this.#queued.delete(attemptKey(task));
-    this.#bytes -= task.input.data.length;
+    this.#bytes -= bytesOf(task);
     tenant.tasks -= 1;
     home.tasks -= 1;
     this.#exit(queued);

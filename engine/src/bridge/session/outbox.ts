@@ -20,8 +20,10 @@ const MAX_ABORTS = 1_000;
 /** A task without its input and its path. */
 const TASK_OVERHEAD_BYTES = 400;
 
-const sizeOf = (task: WireTask): number =>
-  TASK_OVERHEAD_BYTES + (task.input?.data.length ?? 0) + 3 * (task.path.length + task.handler.length);
+const sizeOf = ({ input, path, handler, subSteps }: WireTask): number => {
+  const kept = subSteps.reduce((sum, { name, output }) => sum + 3 * name.length + (output?.data.length ?? 0) + 100, 0);
+  return TASK_OVERHEAD_BYTES + (input?.data.length ?? 0) + 3 * (path.length + handler.length) + kept;
+};
 
 /** Gathers. */
 export class Outbox {

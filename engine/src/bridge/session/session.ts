@@ -16,7 +16,7 @@
  */
 import { DuctorError, type Clock, type Timer } from '../../kernel/index.js';
 import type { Principal } from '../../tenancy/index.js';
-import { AckState, type TaskHeartbeat, type TaskResult } from '../../gen/ductor/v1/bridge.js';
+import { AckState, type SubStepResult, type TaskHeartbeat, type TaskResult } from '../../gen/ductor/v1/bridge.js';
 import type { WorkerHello, WorkRequest } from '../../gen/ductor/v1/bridge.js';
 import {
   CUT_BYTES,
@@ -30,10 +30,10 @@ import {
   SPARE_RESULTS,
   SUSPECT_MS,
 } from '../limits.js';
-import type { AbortOrder, AttemptOutcome, AttemptRef, ResultAck, Task, Value } from '../ports.js';
+import type { AbortOrder, AttemptOutcome, AttemptRef, ResultAck, SubStep, Task, Value } from '../ports.js';
 import type { Consumer } from '../queue/fair-queue.js';
 import { checkHello } from '../wire/check-hello.js';
-import { outcomeFromWire } from '../wire/outcome-from-wire.js';
+import { outcomeFromWire, subStepFromWire } from '../wire/outcome-from-wire.js';
 import { taskToWire } from '../wire/task-to-wire.js';
 import { Outbox } from './outbox.js';
 import type { Registrations } from './register.js';
@@ -50,6 +50,8 @@ export interface SessionHost {
   isGenuine(ref: AttemptRef, token: Uint8Array): boolean;
   /** Hands a result in; calls back as Coordinator.settle does. */
   settle(ref: AttemptRef, outcome: AttemptOutcome, settled: (ack: ResultAck) => void): void;
+  /** Hands a part of a body's work in; calls back as Coordinator.keep does. */
+  keep(ref: AttemptRef, subStep: SubStep, settled: (ack: ResultAck) => void): void;
   /** An attempt gave a sign of life. */
   heartbeat(ref: AttemptRef, progress: Value | null): void;
   /** The worker says what it holds. */
@@ -70,6 +72,7 @@ const ACK_STATES: Readonly<Record<ResultAck, AckState>> = {
   recorded: AckState.ACK_STATE_RECORDED,
   already_settled: AckState.ACK_STATE_ALREADY_SETTLED,
 };
+const WRONG_TOKEN = 'the token was not made for this attempt';
 /** While a full stream has so many acks waiting, it is not read. */
 const MAX_BACKLOG = 10_000;
 
@@ -272,9 +275,10 @@ export class Session implements WorkStreamEvents {
   }
 
   #take(message: WorkRequest): void {
-    const { hello, results, credits, inventory, revoke, draining, pong } = message;
+    const { hello, results, subResults, credits, inventory, revoke, draining, pong } = message;
     if (hello !== undefined) throw new DuctorError('invalid_argument', 'a stream carries one hello');
     for (const beat of message.heartbeats) this.#takeHeartbeat(beat);
+    for (const part of subResults) this.#takeSubResult(part);
     for (const result of results) this.#takeResult(result);
     if (credits > 0) this.#grant(credits);
     if (revoke > 0) {
@@ -286,7 +290,7 @@ export class Session implements WorkStreamEvents {
     if (draining) this.#isWorkerDraining = true;
     if (pong === this.#lastPing) this.#unansweredPings = 0;
     if (inventory !== undefined) this.host.inventory(this, this.#holds(inventory.holds));
-    if (results.length > 0) this.#readOrNot();
+    if (results.length + subResults.length > 0) this.#readOrNot();
     this.host.changed(this);
   }
 
@@ -299,20 +303,34 @@ export class Session implements WorkStreamEvents {
   }
 
   #takeResult(result: TaskResult): void {
+    const { resultId } = result;
     const ref = this.#refOf(result);
-    if (ref === null) {
-      const problem = 'the token was not made for this attempt';
-      this.outbox.ack({ resultId: result.resultId, state: AckState.ACK_STATE_REFUSED, problem });
-      return;
-    }
+    if (ref === null) return this.#refuse(resultId, WRONG_TOKEN);
     const { outcome, problem } = outcomeFromWire(result);
+    this.host.settle(ref, outcome, this.#acknowledge(resultId, problem));
+  }
+
+  #takeSubResult(part: SubStepResult): void {
+    const ref = this.#refOf(part);
+    if (ref === null) return this.#refuse(part.resultId, WRONG_TOKEN);
+    const taken = subStepFromWire(part);
+    if ('problem' in taken) return this.#refuse(part.resultId, taken.problem);
+    this.host.keep(ref, taken, this.#acknowledge(part.resultId, ''));
+  }
+
+  #refuse(resultId: bigint, problem: string): void {
+    this.outbox.ack({ resultId, state: AckState.ACK_STATE_REFUSED, problem });
+  }
+
+  /** Called when the coordinator has what the worker sent under this number. */
+  #acknowledge(resultId: bigint, problem: string): (ack: ResultAck) => void {
     this.#pendingResults += 1;
-    this.host.settle(ref, outcome, (ack) => {
+    return (ack) => {
       this.#pendingResults -= 1;
       if (this.#state === 'closed') return;
-      this.outbox.ack({ resultId: result.resultId, state: ACK_STATES[ack], problem });
+      this.outbox.ack({ resultId, state: ACK_STATES[ack], problem });
       this.host.changed(this);
-    });
+    };
   }
 
   /** A sign of life. Progress that is too large counts as one without. */

@@ -5,13 +5,14 @@ import type { DeepPartial } from '../../gen/google/protobuf/struct.js';
 import { clusterSecret, seededRandom, type DuctorError } from '../../kernel/index.js';
 import { manualClock, type ManualClock } from '../../kernel/testing/manual-clock.js';
 import { Bridge, type BridgeOptions, type OpenedStream } from '../bridge.js';
-import type { AttemptOutcome, AttemptRef, BridgeCoordinator, ResultAck, RunKey, Value } from '../ports.js';
+import type { AttemptOutcome, AttemptRef, BridgeCoordinator, ResultAck, RunKey, SubStep, Value } from '../ports.js';
 import { taskTokens, type TaskTokens } from '../token.js';
 import { tenantId } from './tasks.js';
 
 /** What the coordinator was told. */
 export interface Told {
   readonly settled: { ref: AttemptRef; outcome: AttemptOutcome; answer: (ack: ResultAck) => void }[];
+  readonly kept: { ref: AttemptRef; subStep: SubStep; answer: (ack: ResultAck) => void }[];
   readonly sent: { worker: string; refs: readonly AttemptRef[] }[];
   readonly connected: { worker: string; holds: readonly AttemptRef[] }[];
   readonly gone: string[];
@@ -64,6 +65,7 @@ export async function promises(): Promise<void> {
 function listening(told: Told): BridgeCoordinator {
   return {
     settle: (ref, outcome, answer) => void told.settled.push({ ref, outcome, answer }),
+    keep: (ref, subStep, answer) => void told.kept.push({ ref, subStep, answer }),
     sent: (worker, refs) => void told.sent.push({ worker, refs }),
     heartbeat: (ref, progress) => void told.beats.push({ ref, progress }),
     workerConnected: (worker, holds) => void told.connected.push({ worker, holds }),
@@ -77,7 +79,7 @@ function listening(told: Told): BridgeCoordinator {
 export function bridgeHarness(options: Partial<BridgeOptions> = {}): BridgeHarness {
   const clock = manualClock();
   const tokens = taskTokens(clusterSecret('a secret for tests, 32 bytes long'), seededRandom(5));
-  const told: Told = { settled: [], sent: [], connected: [], gone: [], beats: [], rechecked: [] };
+  const told: Told = { settled: [], kept: [], sent: [], connected: [], gone: [], beats: [], rechecked: [] };
   const coordinator = listening(told);
   const register: BridgeOptions['register'] = () => Promise.resolve({ version: 1, isNew: true });
   const bridge = new Bridge({ nodeId: 'node', clock, tokens, register, ...options });

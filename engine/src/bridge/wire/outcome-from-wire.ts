@@ -1,9 +1,9 @@
 /** What a worker says of an attempt, as the machine takes it. */
 import { jsonTextProblems } from '../../kernel/index.js';
 import type { Payload } from '../../gen/ductor/v1/common.js';
-import type { TaskError, TaskResult } from '../../gen/ductor/v1/bridge.js';
+import type { SubStepResult, TaskError, TaskResult } from '../../gen/ductor/v1/bridge.js';
 import { MAX_ERROR_CODE_CHARS, MAX_ERROR_MESSAGE_CHARS, MAX_ERROR_STACK_CHARS, MAX_NAME_CHARS } from '../limits.js';
-import { MAX_VALUE_BYTES, type AttemptOutcome } from '../ports.js';
+import { MAX_VALUE_BYTES, type AttemptOutcome, type SubStep } from '../ports.js';
 
 /** Encodings whose text the engine shows and gives to expressions. */
 const READABLE: ReadonlySet<string> = new Set(['', 'json', 'json-typed']);
@@ -28,8 +28,7 @@ function failedInstead(code: string, problem: string): TakenOutcome {
   return { outcome, problem };
 }
 
-function completed(path: string, { data, encoding }: Payload): TakenOutcome {
-  const what = `the output of step ${path}`;
+function completed(what: string, { data, encoding }: Payload): TakenOutcome {
   if (data.length > MAX_VALUE_BYTES) {
     const problem = `${what} has ${data.length} bytes, at most ${MAX_VALUE_BYTES} are allowed`;
     return failedInstead('value_too_large', `${problem}; store it elsewhere and answer a reference`);
@@ -61,7 +60,7 @@ function failed({ code, message, stack, nonRetryable, retryAfterMs }: TaskError)
 export function outcomeFromWire({ path, outcome }: Pick<TaskResult, 'path' | 'outcome'>): TakenOutcome {
   switch (outcome?.$case) {
     case 'output':
-      return completed(path, outcome.value);
+      return completed(`the output of step ${path}`, outcome.value);
     case 'error':
       return failed(outcome.value);
     case 'cancelled':
@@ -69,4 +68,18 @@ export function outcomeFromWire({ path, outcome }: Pick<TaskResult, 'path' | 'ou
     case undefined:
       return failedInstead('invalid_argument', 'the result says neither output nor error nor cancelled');
   }
+}
+
+/** A part of the work of a body as the coordinator takes it, or why it cannot be taken. */
+export function subStepFromWire({
+  path,
+  name,
+  output,
+}: Pick<SubStepResult, 'path' | 'name' | 'output'>): SubStep | { readonly problem: string } {
+  if (name === '' || name.length > MAX_NAME_CHARS) {
+    return { problem: `the name of a sub-step has ${name.length} characters, 1 to ${MAX_NAME_CHARS} are allowed` };
+  }
+  if (output === undefined) return { problem: `sub-step ${name} of step ${path} has no output` };
+  const { outcome, problem } = completed(`the output of sub-step ${name} of step ${path}`, output);
+  return outcome.kind === 'completed' ? { name, output: outcome.output } : { problem };
 }

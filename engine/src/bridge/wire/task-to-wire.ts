@@ -23,5 +23,6 @@ export function taskToWire(task: Task, token: Buffer): WireTask {
     heartbeatTimeoutMs: task.heartbeatTimeoutMs ?? 0,
     traceparent: task.traceparent ?? '',
     slots: task.slots,
+    subSteps: (task.subSteps ?? []).map(({ name, output }) => ({ name, output: payloadOf(output) })),
   };
 }

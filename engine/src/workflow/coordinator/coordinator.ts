@@ -2,7 +2,7 @@
 import type { Deed } from '../../tenancy/index.js';
 import type { AttemptOutcome } from '../machine/inputs.js';
 import type { Signal } from '../machine/signal-box.js';
-import type { RunFailure, RunStatus } from '../machine/state.js';
+import type { RunFailure, RunStatus, SubStep } from '../machine/state.js';
 import type { Value } from '../machine/value.js';
 import type { AttemptRef, RunKey, StartKey } from './ports.js';
 
@@ -52,6 +52,11 @@ export interface Coordinator {
    * when the node stops: the worker sends again.
    */
   settle(ref: AttemptRef, outcome: AttemptOutcome, settled: (ack: ResultAck) => void): void;
+  /**
+   * A body has done a part of its work; `settled` is called after the commit that holds it (or its inbox row):
+   * already_settled when the step keeps it no more. Not called when the node stops: the worker sends again.
+   */
+  keep(ref: AttemptRef, subStep: SubStep, settled: (ack: ResultAck) => void): void;
   /** These tasks went out to a worker just now. */
   sent(workerId: string, refs: readonly AttemptRef[]): void;
   /** A worker (re)connected and holds these attempts, running or waiting for their acknowledgement. */

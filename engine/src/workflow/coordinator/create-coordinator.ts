@@ -11,6 +11,7 @@ import type { Deed } from '../../tenancy/index.js';
 import type { AttemptOutcome } from '../machine/inputs.js';
 import type { Plan } from '../machine/plan.js';
 import type { Signal } from '../machine/signal-box.js';
+import type { SubStep } from '../machine/state.js';
 import type { Value } from '../machine/value.js';
 import type { InboxInput } from '../journal/index.js';
 import { AttemptLedger, type LedgerAttempt } from './attempt-ledger.js';
@@ -110,9 +111,14 @@ class NodeCoordinator implements Coordinator {
     if (this.#state === 'stopped' || this.#state === 'stopping') return;
     this.#ledger.answered(ref);
     const input = { kind: 'result', path: ref.path, attempt: ref.attempt, outcome } as const;
-    const pending: PendingInput = { input, inboxId: null, settled };
-    if (this.#incarnation === null) this.#forward(ref, pending);
-    else this.#incarnation.deliver(ref, pending);
+    this.#deliver(ref, { input, inboxId: null, settled });
+  }
+
+  keep(ref: AttemptRef, { name, output }: SubStep, settled: (ack: ResultAck) => void): void {
+    if (this.#state === 'stopped' || this.#state === 'stopping') return;
+    this.heartbeat(ref, null);
+    const input = { kind: 'sub_step', path: ref.path, attempt: ref.attempt, name, output } as const;
+    this.#deliver(ref, { input, inboxId: null, settled });
   }
 
   sent(workerId: string, refs: readonly AttemptRef[]): void {
@@ -274,16 +280,22 @@ class NodeCoordinator implements Coordinator {
     this.#incarnation.deliver(ref, { input, inboxId: null, settled: null });
   }
 
-  /** Puts a result into the mailbox of a run that another node owns. */
+  #deliver(run: RunKey, pending: PendingInput): void {
+    if (this.#incarnation === null) this.#forward(run, pending);
+    else this.#incarnation.deliver(run, pending);
+  }
+
+  /** Puts what a worker says into the mailbox of a run that another node owns. */
   #forward(run: RunKey, pending: PendingInput): void {
     const { input, settled } = pending;
-    if (input.kind !== 'result') return;
+    if (input.kind !== 'result' && input.kind !== 'sub_step') return;
     const { tenantId, runId } = run;
+    const { kind, path, attempt } = input;
     const sent = (isOpen: boolean): void => {
-      this.#ledger.clear({ tenantId, runId, path: input.path, attempt: input.attempt });
+      if (kind === 'result') this.#ledger.clear({ tenantId, runId, path, attempt });
       settled?.(isOpen ? 'recorded' : 'already_settled');
     };
-    this.#mail.send({ message: { tenantId, runId, kind: 'result', body: encodeInput(input) }, sent, failed: null });
+    this.#mail.send({ message: { tenantId, runId, kind, body: encodeInput(input) }, sent, failed: null });
   }
 
   /** Messages went into the boxes of these shards. */

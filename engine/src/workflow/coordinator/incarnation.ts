@@ -294,7 +294,7 @@ export class Incarnation {
   /** A result goes through the mailbox; a message of the mailbox is there already; all else is derived anew. */
   #handOn(run: RunKey, pending: PendingInput): void {
     if (pending.inboxId !== null) this.#reader.released(pending.inboxId);
-    else if (pending.input.kind === 'result') this.world.forward(run, pending);
+    else if (pending.input.kind === 'result' || pending.input.kind === 'sub_step') this.world.forward(run, pending);
   }
 
   /** No writes, no timers, no shards from here on. Returns the shards it owned. */

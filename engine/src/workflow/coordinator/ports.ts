@@ -5,7 +5,7 @@
 import type { Deed } from '../../tenancy/index.js';
 import type { PayloadWrite } from '../journal/payloads.js';
 import type { Plan } from '../machine/plan.js';
-import type { RunStatus } from '../machine/state.js';
+import type { RunStatus, SubStep } from '../machine/state.js';
 import type { Value } from '../machine/value.js';
 
 /** A run, by tenant and id. */
@@ -172,9 +172,9 @@ export interface RunStore {
 
 /** Kinds of messages: inputs to the machine of the same name; a start is that of a run which another one starts. */
 export type MessageKind =
-  'cancel' | 'result' | 'terminate' | 'pause' | 'resume' | 'retry' | 'signal' | 'start' | 'child_closed';
+  'cancel' | 'result' | 'terminate' | 'pause' | 'resume' | 'retry' | 'signal' | 'start' | 'child_closed' | 'sub_step';
 
-const OF_RUNS: ReadonlySet<MessageKind> = new Set(['result', 'start', 'child_closed'] as const);
+const OF_RUNS: ReadonlySet<MessageKind> = new Set(['result', 'sub_step', 'start', 'child_closed'] as const);
 
 /**
  * Whether a message is meant for this very run. Any other is meant for its chain: it may be sent to each of its runs,
@@ -296,6 +296,8 @@ export interface Task extends AttemptRef {
   readonly timeoutMs: number;
   /** Longest time between two signs of life; null: none are asked for. */
   readonly heartbeatTimeoutMs: number | null;
+  /** What attempts of the step have done so far; absent: nothing. */
+  readonly subSteps?: readonly SubStep[];
   /** What an earlier attempt reported last of its progress. */
   readonly lastProgress: Value | null;
   /** W3C trace context of the run's trigger; absent: none. */

@@ -15,6 +15,7 @@ import { reconcile } from './reconcile.js';
 import { isActive, stepAt, taskOf, wakeAtUs } from './run-logic.js';
 import { forget, isIdle, type PendingInput, type RunCell } from './run-cell.js';
 import { inputsOf, type Tick } from './tick.js';
+import type { RunInput } from '../machine/inputs.js';
 import type { Plan } from '../machine/plan.js';
 import type { RunState } from '../machine/state.js';
 import type { World } from './world.js';
@@ -62,6 +63,11 @@ function asksForHeartbeats(plan: Plan): boolean {
   return asks;
 }
 
+/** Whether the step has an output of this sub-step, whichever attempt it came from. */
+function isKept({ next, cell }: Tick, { path, name }: RunInput & { readonly kind: 'sub_step' }): boolean {
+  return (next ?? cell.state)?.steps.get(path)?.subSteps.some((known) => known.name === name) === true;
+}
+
 /** Answers whoever waits for these inputs. */
 function answer(world: World, tick: Tick, effects: Effects): void {
   for (let index = 0; index < tick.inputs.length; index += 1) {
@@ -75,7 +81,8 @@ function answer(world: World, tick: Tick, effects: Effects): void {
       if (input.kind === 'result') world.ledger.clear(ref);
       world.heartbeats.forget(ref);
     }
-    const ack = tick.dispositions[index] === 'applied' ? 'recorded' : 'already_settled';
+    const isIn = input.kind === 'sub_step' ? isKept(tick, input) : tick.dispositions[index] === 'applied';
+    const ack = isIn ? 'recorded' : 'already_settled';
     if (settled !== null) effects.answers.push(() => settled(ack));
   }
 }

@@ -79,6 +79,7 @@ function contextOf(env: TickEnvironment, cell: RunCell): MachineContext {
 
 function inputBytes(input: RunInput): number {
   if (input.kind === 'start') return input.input.data.byteLength;
+  if (input.kind === 'sub_step') return input.output.data.byteLength;
   return input.kind === 'result' && input.outcome.kind === 'completed' ? input.outcome.output.data.byteLength : 0;
 }
 

@@ -57,6 +57,10 @@ function storedStepEntry(entry: StepEntry): Stored {
     }
     case 'step_failed':
       return { $case: 'stepFailed', value: { path, attempt: entry.attempt, error: toStoredError(entry.error) } };
+    case 'sub_step_completed': {
+      const { attempt, name, output } = entry;
+      return { $case: 'subStepCompleted', value: { path, attempt, name, output: toStoredValue(output) } };
+    }
     case 'step_waiting':
       return { $case: 'stepWaiting', value: { path, wakeAtUs: BigInt(entry.wakeAtUs) } };
     case 'child_started':
@@ -200,6 +204,10 @@ function stepEntryOf(stored: StoredStep): Entry {
     }
     case 'stepFailed':
       return { kind: 'step_failed', path, attempt: stored.value.attempt, error: requiredError(stored.value.error) };
+    case 'subStepCompleted': {
+      const { attempt, name, output } = stored.value;
+      return { kind: 'sub_step_completed', path, attempt, name, output: requiredValue(output) };
+    }
     case 'stepWaiting':
       return { kind: 'step_waiting', path, wakeAtUs: Number(stored.value.wakeAtUs) };
     case 'childStarted':

@@ -126,7 +126,13 @@ type AttemptEntry = Extract<
   Entry,
   {
     readonly kind:
-      'step_scheduled' | 'step_running' | 'step_completed' | 'attempt_failed' | 'step_cancelling' | 'step_cancelled';
+      | 'step_scheduled'
+      | 'step_running'
+      | 'step_completed'
+      | 'sub_step_completed'
+      | 'attempt_failed'
+      | 'step_cancelling'
+      | 'step_cancelled';
   }
 >;
 
@@ -138,12 +144,12 @@ function attemptDetailOf(entry: AttemptEntry): Readonly<Record<string, unknown>>
       return { worker: entry.worker, deadline: formatTimestampUs(entry.deadlineUs) };
     case 'step_completed':
       return { output: shownValue(entry.output) };
-    case 'attempt_failed':
-      return {
-        error: shownError(entry.error),
-        retry_at: formatTimestampUs(entry.retryAtUs),
-        ...(entry.progress === null ? {} : { progress: shownValue(entry.progress) }),
-      };
+    case 'sub_step_completed':
+      return { name: entry.name, output: shownValue(entry.output) };
+    case 'attempt_failed': {
+      const progress = entry.progress === null ? {} : { progress: shownValue(entry.progress) };
+      return { error: shownError(entry.error), retry_at: formatTimestampUs(entry.retryAtUs), ...progress };
+    }
     case 'step_cancelling':
       return { deadline: formatTimestampUs(entry.deadlineUs) };
     case 'step_cancelled':
@@ -161,6 +167,7 @@ function detailOf(entry: Entry): Readonly<Record<string, unknown>> {
     case 'step_scheduled':
     case 'step_running':
     case 'step_completed':
+    case 'sub_step_completed':
     case 'attempt_failed':
     case 'step_cancelling':
     case 'step_cancelled':

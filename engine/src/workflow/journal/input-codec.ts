@@ -12,7 +12,16 @@ export type InboxInput = Extract<
   RunInput,
   {
     readonly kind:
-      'cancel' | 'result' | 'terminate' | 'pause' | 'resume' | 'retry' | 'signal' | 'start' | 'child_closed';
+      | 'cancel'
+      | 'result'
+      | 'terminate'
+      | 'pause'
+      | 'resume'
+      | 'retry'
+      | 'signal'
+      | 'start'
+      | 'child_closed'
+      | 'sub_step';
   }
 >;
 
@@ -72,6 +81,10 @@ function storedBody(input: InboxInput): NonNullable<InboxBody['body']> {
     }
     case 'signal':
       return { $case: 'signal', value: toStoredSignal(input) };
+    case 'sub_step': {
+      const { path, attempt, name, output } = input;
+      return { $case: 'subStep', value: { path, attempt, name, output: toStoredValue(output) } };
+    }
     case 'result': {
       const { path, attempt } = input;
       return { $case: 'result', value: { path, attempt, outcome: storedOutcome(input.outcome) } };
@@ -130,6 +143,10 @@ export function decodeInput(bytes: Uint8Array): InboxInput {
     }
     case 'signal':
       return { kind: 'signal', ...fromStoredSignal(body.value) };
+    case 'subStep': {
+      const { path, attempt, name } = body.value;
+      return { kind: 'sub_step', path, attempt, name, output: requiredValue(body.value.output) };
+    }
     case 'result': {
       const { path, attempt, outcome } = body.value;
       return { kind: 'result', path, attempt, outcome: outcomeOf(outcome) };

@@ -27,10 +27,13 @@ import {
   toStoredValue,
 } from './stored.js';
 
-/** Format of snapshots this engine writes. Older ones knew no pauses and run timeouts (1), no bodies (2). */
-export const SNAPSHOT_FORMAT = 3;
+/**
+ * Format of snapshots this engine writes. Older ones knew no pauses and run timeouts (1), no bodies (2), no sub-steps
+ * (3).
+ */
+export const SNAPSHOT_FORMAT = 4;
 
-const READABLE_FORMATS: readonly number[] = [1, 2, SNAPSHOT_FORMAT];
+const READABLE_FORMATS: readonly number[] = [1, 2, 3, SNAPSHOT_FORMAT];
 
 const MIN_JOURNAL_BYTES = 64 * 1024;
 
@@ -87,6 +90,7 @@ function storedStep(step: StepState): SnapshotStep {
     sinceUs: BigInt(step.sinceUs),
     firstAtUs: BigInt(step.firstAtUs),
     progress: step.progress === null ? undefined : toStoredValue(step.progress),
+    subSteps: step.subSteps.map(({ name, output }) => ({ name, output: toStoredValue(output) })),
     body: step.body === null ? undefined : storedBody(step.body),
     child: toSnapshotChild(step.child),
     ...toStoredKeys(step.keys),
@@ -168,6 +172,7 @@ function stepOf(stored: SnapshotStep): StepState | null {
     sinceUs: Number(stored.sinceUs),
     firstAtUs: Number(stored.firstAtUs),
     progress: stored.progress === undefined ? null : fromStoredValue(stored.progress),
+    subSteps: stored.subSteps.map(({ name, output }) => ({ name, output: requiredValue(output) })),
     body: stored.body === undefined ? null : bodyOf(stored.body),
     child: fromSnapshotChild(stored.child),
     keys: fromStoredKeys(stored),

@@ -26,6 +26,7 @@ import { propagate } from './propagate.js';
 import { applyLost, applyResult, applyRunning, applySilent } from './settle-attempt.js';
 import { applySignal } from './signals.js';
 import type { RunState } from './state.js';
+import { applySubStep } from './sub-steps.js';
 import { cancelWaiting } from './tell-to-stop.js';
 import { applyTerminate } from './terminate.js';
 import { emit, mayTryAgain, openTick, type Tick } from './tick.js';
@@ -61,6 +62,8 @@ function apply(tick: Tick, input: RunInput): Disposition {
   switch (input.kind) {
     case 'start':
       return applyStart(tick, input);
+    case 'sub_step':
+      return applySubStep(tick, input);
     case 'child_closed':
       return applyChildClosed(tick, input);
     case 'result':

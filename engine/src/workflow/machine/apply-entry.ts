@@ -21,6 +21,8 @@ export const WORKER_LOST = 'worker_lost';
 
 type SignalTaken = Extract<Entry, { readonly kind: 'signal_taken' }>;
 
+const NO_SUB_STEPS: StepState['subSteps'] = [];
+
 function freshStep(path: string): StepState {
   return {
     path,
@@ -35,6 +37,7 @@ function freshStep(path: string): StepState {
     sinceUs: 0,
     firstAtUs: 0,
     progress: null,
+    subSteps: NO_SUB_STEPS,
     body: null,
     child: null,
     keys: null,
@@ -73,6 +76,8 @@ function nextStep(draft: Draft, step: StepState, entry: StepEntry): StepState {
     }
     case 'step_failed':
       return { ...ended(step, sinceUs), status: 'FAILED', error: entry.error };
+    case 'sub_step_completed':
+      return { ...step, subSteps: [...step.subSteps, { name: entry.name, output: entry.output }] };
     case 'step_waiting':
       return { ...step, status: 'WAITING', dueAtUs: entry.wakeAtUs, sinceUs };
     case 'child_started':
@@ -114,7 +119,8 @@ function restOf(body: BodyState | null): BodyState | null {
 /** What an ended step no longer has. */
 function ended(step: StepState, sinceUs: number): StepState {
   const { awaits: _, ...rest } = step;
-  return { ...rest, dueAtUs: null, worker: null, sinceUs, progress: null, body: restOf(step.body) };
+  const none = { dueAtUs: null, worker: null, progress: null, subSteps: NO_SUB_STEPS };
+  return { ...rest, ...none, sinceUs, body: restOf(step.body) };
 }
 
 /** Takes the signal out of the box; gives the entry with its output. */

@@ -47,6 +47,13 @@ export type Entry =
       readonly progress: Value | null;
     }
   | { readonly kind: 'step_failed'; readonly path: string; readonly attempt: number; readonly error: RunFailure }
+  | {
+      readonly kind: 'sub_step_completed';
+      readonly path: string;
+      readonly attempt: number;
+      readonly name: string;
+      readonly output: Value;
+    }
   | { readonly kind: 'step_waiting'; readonly path: string; readonly wakeAtUs: number }
   /** The message that starts the child goes out with this very row. */
   | {

@@ -61,8 +61,10 @@ export type {
   StepState,
   StepStatus,
   StepTable,
+  SubStep,
 } from './state.js';
 export { stepTable } from './step-table.js';
+export { MAX_SUB_STEP_BYTES, MAX_SUB_STEPS } from './sub-steps.js';
 export { formatTimestampUs } from './timestamp.js';
 export { CODEC_PREFIX, jsonOfValue, TYPED_ENCODING } from './typed-json.js';
 export { jsonValue, NULL_VALUE, type PayloadRef, type Value, type ValueSource } from './value.js';

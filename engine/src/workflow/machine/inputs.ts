@@ -57,6 +57,14 @@ export type RunInput =
       readonly error: RunFailure | null;
     }
   | { readonly kind: 'result'; readonly path: string; readonly attempt: number; readonly outcome: AttemptOutcome }
+  /** The body of the attempt has done a part of its work. */
+  | {
+      readonly kind: 'sub_step';
+      readonly path: string;
+      readonly attempt: number;
+      readonly name: string;
+      readonly output: Value;
+    }
   /** The attempt has been on this worker since startedAtUs. */
   | {
       readonly kind: 'running';

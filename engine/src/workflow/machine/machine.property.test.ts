@@ -38,7 +38,7 @@ describe('M1 applying an input twice equals applying it once', () => {
     check((plan, sequence) => {
       const applied: RunInput[] = [];
       play(plan, sequence, (run, input) => {
-        const kinds = ['start', 'result', 'lost', 'cancel', 'signal'];
+        const kinds = ['start', 'result', 'sub_step', 'lost', 'cancel', 'signal'];
         if (run.give(input).dispositions[0] === 'applied' && kinds.includes(input.kind)) applied.push(input);
         const again = run.give(...applied);
         expect(again.dispositions.every((disposition) => disposition === 'ignored')).toBe(true);
@@ -113,6 +113,10 @@ describe('M3 no transition outside the table', () => {
       const at = new Map<string, string>();
       for (const fact of play(plan, sequence, giveAll).facts) {
         if (!('path' in fact) || 'index' in fact) continue;
+        if (fact.kind === 'sub_step_completed') {
+          expect(['SCHEDULED', 'RUNNING', 'CANCELLING', 'BACKOFF']).toContain(at.get(fact.path));
+          continue;
+        }
         const after = STATUS_AFTER[fact.kind] ?? '';
         expect(MOVES).toContain(`${at.get(fact.path) ?? 'PENDING'}>${after}`);
         at.set(fact.path, after);
@@ -198,7 +202,8 @@ describe('M6 no timer fires early', () => {
         if (fact.kind === 'run_ending' && fact.status === 'TIMED_OUT') {
           expect(fact.atUs).toBeGreaterThanOrEqual(runDueUs ?? Number.POSITIVE_INFINITY);
         }
-        if (!('path' in fact)) continue;
+        // A sub-step changes no times.
+        if (!('path' in fact) || fact.kind === 'sub_step_completed') continue;
         const dueUs = due.get(fact.path);
         const isTimer =
           (fact.kind === 'step_scheduled' && fact.attempt > 1) ||

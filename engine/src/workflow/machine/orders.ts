@@ -68,6 +68,7 @@ export function taskOf(plan: Plan, state: RunState, path: string): Task | undefi
     timeoutMs: planned.timeoutMs,
     heartbeatTimeoutMs: planned.heartbeatTimeoutMs,
     lastProgress: step.progress,
+    ...(step.subSteps.length === 0 ? {} : { subSteps: step.subSteps }),
     ...(state.traceparent === undefined ? {} : { traceparent: state.traceparent }),
   };
 }

@@ -148,6 +148,13 @@ export interface Awaited {
   readonly approval: OpenApproval | null;
 }
 
+/** A part of a body's work that is done. */
+export interface SubStep {
+  /** Unique in the step. */
+  readonly name: string;
+  readonly output: Value;
+}
+
 /** State of one step. */
 export interface StepState {
   readonly path: string;
@@ -175,6 +182,8 @@ export interface StepState {
   readonly firstAtUs: number;
   /** Last progress that a failed attempt reported; what the next attempt receives. */
   readonly progress: Value | null;
+  /** What its attempts have done so far, in order; none once it has ended. */
+  readonly subSteps: readonly SubStep[];
   /** Of a step that runs a body. */
   readonly body: BodyState | null;
   /** Of a SUB_WORKFLOW step that has begun; null otherwise. */

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { CASES } from '../testing/random-plan.js';
 import { EMPTY_STEPS, editSteps, isActiveStatus, isWaitingStatus, stepTable } from './step-table.js';
 import type { ScopeState, StepState, StepTable } from './state.js';
+import { NULL_VALUE } from './value.js';
 
 const statuses = fc.constantFrom(
   ...(['SCHEDULED', 'RUNNING', 'BACKOFF', 'WAITING', 'CANCELLING', 'COMPLETED', 'FAILED', 'SKIPPED'] as const),
@@ -21,6 +22,7 @@ const states: fc.Arbitrary<StepState> = fc.record({
   sinceUs: fc.constant(0),
   firstAtUs: fc.constant(0),
   progress: fc.constant(null),
+  subSteps: fc.constantFrom([], [{ name: 'part', output: NULL_VALUE }]),
   body: fc.constant(null),
   child: fc.constant(null),
   keys: fc.constant(null),
@@ -73,7 +75,17 @@ describe('a table of steps', () => {
   it('is read as any map', () => {
     const step: StepState = {
       ...{ path: 'a', status: 'WAITING', attempt: 0, input: null, output: null, error: null },
-      ...{ dueAtUs: 5, worker: null, lostInARow: 0, sinceUs: 0, firstAtUs: 0, progress: null, body: null, child: null },
+      ...{
+        dueAtUs: 5,
+        worker: null,
+        lostInARow: 0,
+        sinceUs: 0,
+        firstAtUs: 0,
+        progress: null,
+        subSteps: [],
+        body: null,
+        child: null,
+      },
       keys: null,
     };
     const table = stepTable([step]);

@@ -35,7 +35,9 @@ function bytesOf(step: StepState): number {
   const error = step.error === null ? 0 : 200 + 2 * (step.error.message.length + step.error.stack.length);
   const input = step.input?.kind === 'value' ? step.input.value.data.byteLength + 160 : 0;
   const output = step.output === null ? 0 : step.output.data.byteLength + 160;
-  return STEP_BYTES + 2 * step.path.length + input + output + error + bodyBytes(step.body);
+  let kept = 0;
+  for (const { name, output: done } of step.subSteps) kept += 2 * name.length + done.data.byteLength + 200;
+  return STEP_BYTES + 2 * step.path.length + input + output + error + kept + bodyBytes(step.body);
 }
 
 interface Sums {

@@ -35,6 +35,7 @@ export const STEP_TRANSITIONS: Readonly<Record<StepEntry['kind'], readonly StepF
   step_completed: ['SCHEDULED', 'RUNNING', 'PENDING', 'WAITING', 'CANCELLING', 'OPEN'],
   attempt_failed: ['SCHEDULED', 'RUNNING'],
   step_failed: ['SCHEDULED', 'RUNNING', 'PENDING', 'CANCELLING', 'WAITING', 'OPEN', 'CLOSING'],
+  sub_step_completed: ['SCHEDULED', 'RUNNING', 'CANCELLING', 'BACKOFF'],
   step_waiting: ['PENDING'],
   child_started: ['PENDING'],
   child_told: ['WAITING'],
@@ -54,7 +55,10 @@ export const STEP_TRANSITIONS: Readonly<Record<StepEntry['kind'], readonly StepF
 const ENDS: readonly StepEntry['kind'][] = ['step_completed', 'step_failed', 'step_cancelled', 'step_collected'];
 
 /** The attempt an entry must name: the one it opens, the one that is open, or 0 where the coordinator acts itself. */
-function attemptNamed(kind: StepEntry['kind'], from: StepFrom, previous: StepState | undefined): number {
+function attemptNamed(entry: StepEntry, from: StepFrom, previous: StepState | undefined): number {
+  const { kind } = entry;
+  // What an attempt has done may become known after it ended.
+  if (kind === 'sub_step_completed') return Math.max(1, Math.min(entry.attempt, previous?.attempt ?? 0));
   if (kind === 'step_scheduled') return (previous?.attempt ?? 0) + 1;
   return from === 'SCHEDULED' || from === 'RUNNING' || from === 'CANCELLING' ? (previous?.attempt ?? 0) : 0;
 }
@@ -87,6 +91,7 @@ function refusal(draft: Draft, entry: StepEntry, from: StepFrom, hasChild: boole
     return isTold || draft.terminated ? null : 'which was not told to stop';
   }
   if (entry.kind === 'child_told') return hasChild && draft.compensating === null ? null : 'which has none to tell';
+  if (entry.kind === 'sub_step_completed') return null;
   // What a child comes to is a fact, like the result of an attempt.
   const isWait = from === 'WAITING' && !hasChild;
   const isBeginning = from === 'PENDING' || isWait || from === 'BACKOFF' || entry.kind === 'step_collected';
@@ -118,7 +123,7 @@ export function checkStepEntry(draft: Draft, entry: StepEntry): StepState | unde
   const from: StepFrom = previous?.status ?? 'PENDING';
   if (!STEP_TRANSITIONS[entry.kind].includes(from)) refuse(draft, entry, `of step ${entry.path} which is ${from}`);
   const attempt = 'attempt' in entry ? entry.attempt : 0;
-  const named = attemptNamed(entry.kind, from, previous);
+  const named = attemptNamed(entry, from, previous);
   if (attempt !== named) refuse(draft, entry, `of step ${entry.path} names attempt ${attempt}, not ${named}`);
   const hasChild = previous !== undefined && previous.child !== null;
   const why = placeRefusal(draft, entry, previous) ?? refusal(draft, entry, from, hasChild);

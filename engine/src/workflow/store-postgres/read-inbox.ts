@@ -8,7 +8,18 @@ import { INBOX_KIND } from './send-inbox.js';
 const MAX_BYTES = 16 * 1024 * 1024;
 
 const NAMES: readonly MessageKind[] = [
-  ...(['cancel', 'result', 'terminate', 'pause', 'resume', 'retry', 'signal', 'start', 'child_closed'] as const),
+  ...([
+    'cancel',
+    'result',
+    'terminate',
+    'pause',
+    'resume',
+    'retry',
+    'signal',
+    'start',
+    'child_closed',
+    'sub_step',
+  ] as const),
 ];
 const KINDS = new Map(NAMES.map((name) => [INBOX_KIND[name], name]));
 /** Kinds that name a run; any other names a chain, and goes to its last run. */

@@ -30,6 +30,7 @@ export const INBOX_KIND: Readonly<Record<InboxMessage['kind'], number>> = {
   signal: 40,
   start: 60,
   child_closed: 61,
+  sub_step: 80,
 };
 
 /** Condition; inside coalesce() it stays a look-up in a hash, whatever the estimates say. */

@@ -15,7 +15,15 @@ function plainSource(source: ValueSource | null): unknown {
 function plainStep(step: StepState): unknown {
   const { input, output, body, progress } = step;
   const values = { input: plainSource(input), output: plainValue(output), progress: plainValue(progress) };
-  return { ...step, ...values, body: body === null ? null : plainBody(body) };
+  const { subSteps: done, ...rest } = step;
+  // Absent where there are none, as in states that were kept before there were any.
+  const kept = done.map(({ name, output: value }) => ({ name, output: plainValue(value) }));
+  return {
+    ...rest,
+    ...values,
+    ...(kept.length === 0 ? {} : { subSteps: kept }),
+    body: body === null ? null : plainBody(body),
+  };
 }
 
 function plainBody(body: BodyState): unknown {

@@ -80,6 +80,14 @@ const notes = fc
     return { kind: 'running', path, attempt, worker, startedAtUs: nowUs - agoMs * 1000 };
   });
 
+/** Parts of work done, of this attempt or the one before: few names, so that some come twice. */
+const parts = fc
+  .tuple(aims, fc.constantFrom('a', 'b', 'c'), fc.constantFrom(0, 0, 0, -1))
+  .map(([aim, name, earlier]): Draw => (state) => {
+    const { path, attempt } = aim(state);
+    return { kind: 'sub_step', path, attempt: attempt + earlier, name, output: jsonValue({ of: attempt }) };
+  });
+
 const losses = aims.map((aim): Draw => (state) => {
   const { path, attempt } = aim(state);
   return { kind: 'lost', path, attempt };
@@ -126,6 +134,7 @@ const plain =
 const draws: fc.Arbitrary<Draw> = fc.oneof(
   { weight: 10, arbitrary: results },
   { weight: 5, arbitrary: notes },
+  { weight: 3, arbitrary: parts },
   { weight: 4, arbitrary: closings },
   { weight: 2, arbitrary: losses },
   { weight: 8, arbitrary: fc.constant(plain({ kind: 'wake' })) },

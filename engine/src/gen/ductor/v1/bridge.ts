@@ -52,6 +52,8 @@ export interface WorkRequest {
   draining: boolean;
   /** Answers a ping, by its number. */
   pong: bigint;
+  /** Outputs of sub-steps, each acknowledged like a result, by its number. */
+  subResults: SubStepResult[];
 }
 
 export interface WorkerHello {
@@ -102,6 +104,19 @@ export interface TaskResult {
   outcome: { $case: "output"; value: Payload } | { $case: "error"; value: TaskError } | //
   /** The body ended because it was told to stop. */
   { $case: "cancelled"; value: TaskCancelled } | undefined;
+}
+
+/** A body has done a part of its work. Once it is acknowledged as recorded, no other attempt of the step does it again. */
+export interface SubStepResult {
+  /** From the same numbers as TaskResult.result_id. */
+  resultId: bigint;
+  runId: string;
+  path: string;
+  attempt: number;
+  token: Buffer;
+  /** Unique in the step: 1 to 128 characters. */
+  name: string;
+  output: Payload | undefined;
 }
 
 export interface TaskError {
@@ -198,6 +213,14 @@ export interface Task {
   traceparent: string;
   /** Slots of the worker that it takes, at most all of them; 0 counts as 1. */
   slots: number;
+  /** Sub-steps that this or earlier attempts of the step have done, in order: the body does none of them again. */
+  subSteps: SubStep[];
+}
+
+/** A part of a body's work that is done. */
+export interface SubStep {
+  name: string;
+  output: Payload | undefined;
 }
 
 export interface ResultAck {
@@ -225,6 +248,7 @@ function createBaseWorkRequest(): WorkRequest {
     revoke: 0,
     draining: false,
     pong: 0n,
+    subResults: [],
   };
 }
 
@@ -256,6 +280,9 @@ export const WorkRequest: MessageFns<WorkRequest> = {
         throw new globalThis.Error("value provided for field message.pong of type uint64 too large");
       }
       writer.uint32(64).uint64(message.pong);
+    }
+    for (const v of message.subResults) {
+      SubStepResult.encode(v!, writer.uint32(74).fork()).join();
     }
     return writer;
   },
@@ -337,6 +364,14 @@ export const WorkRequest: MessageFns<WorkRequest> = {
             message.pong = reader.uint64() as bigint;
             continue;
           }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.subResults.push(SubStepResult.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -366,6 +401,7 @@ export const WorkRequest: MessageFns<WorkRequest> = {
     message.revoke = object.revoke ?? 0;
     message.draining = object.draining ?? false;
     message.pong = (object.pong !== undefined && object.pong !== null) ? BigInt(object.pong) : 0n;
+    message.subResults = object.subResults?.map((e) => SubStepResult.fromPartial(e)) || [];
     return message;
   },
 };
@@ -883,6 +919,138 @@ export const TaskResult: MessageFns<TaskResult> = {
         break;
       }
     }
+    return message;
+  },
+};
+
+function createBaseSubStepResult(): SubStepResult {
+  return { resultId: 0n, runId: "", path: "", attempt: 0, token: Buffer.alloc(0), name: "", output: undefined };
+}
+
+export const SubStepResult: MessageFns<SubStepResult> = {
+  encode(message: SubStepResult, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.resultId !== 0n) {
+      if (BigInt.asUintN(64, message.resultId) !== message.resultId) {
+        throw new globalThis.Error("value provided for field message.resultId of type uint64 too large");
+      }
+      writer.uint32(8).uint64(message.resultId);
+    }
+    if (message.runId !== "") {
+      writer.uint32(18).string(message.runId);
+    }
+    if (message.path !== "") {
+      writer.uint32(26).string(message.path);
+    }
+    if (message.attempt !== 0) {
+      writer.uint32(32).uint32(message.attempt);
+    }
+    if (message.token.length !== 0) {
+      writer.uint32(42).bytes(message.token);
+    }
+    if (message.name !== "") {
+      writer.uint32(50).string(message.name);
+    }
+    if (message.output !== undefined) {
+      Payload.encode(message.output, writer.uint32(58).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SubStepResult {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSubStepResult();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.resultId = reader.uint64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.attempt = reader.uint32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.token = Buffer.from(reader.bytes());
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.output = Payload.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<SubStepResult>, I>>(base?: I): SubStepResult {
+    return SubStepResult.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<SubStepResult>, I>>(object: I): SubStepResult {
+    const message = createBaseSubStepResult();
+    message.resultId = (object.resultId !== undefined && object.resultId !== null) ? BigInt(object.resultId) : 0n;
+    message.runId = object.runId ?? "";
+    message.path = object.path ?? "";
+    message.attempt = object.attempt ?? 0;
+    message.token = object.token ?? Buffer.alloc(0);
+    message.name = object.name ?? "";
+    message.output = (object.output !== undefined && object.output !== null)
+      ? Payload.fromPartial(object.output)
+      : undefined;
     return message;
   },
 };
@@ -1526,6 +1694,7 @@ function createBaseTask(): Task {
     heartbeatTimeoutMs: 0,
     traceparent: "",
     slots: 0,
+    subSteps: [],
   };
 }
 
@@ -1572,6 +1741,9 @@ export const Task: MessageFns<Task> = {
     }
     if (message.slots !== 0) {
       writer.uint32(560).uint32(message.slots);
+    }
+    for (const v of message.subSteps) {
+      SubStep.encode(v!, writer.uint32(642).fork()).join();
     }
     return writer;
   },
@@ -1701,6 +1873,14 @@ export const Task: MessageFns<Task> = {
             message.slots = reader.uint32();
             continue;
           }
+          case 80: {
+            if (tag !== 642) {
+              break;
+            }
+
+            message.subSteps.push(SubStep.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1736,6 +1916,76 @@ export const Task: MessageFns<Task> = {
     message.heartbeatTimeoutMs = object.heartbeatTimeoutMs ?? 0;
     message.traceparent = object.traceparent ?? "";
     message.slots = object.slots ?? 0;
+    message.subSteps = object.subSteps?.map((e) => SubStep.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseSubStep(): SubStep {
+  return { name: "", output: undefined };
+}
+
+export const SubStep: MessageFns<SubStep> = {
+  encode(message: SubStep, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.output !== undefined) {
+      Payload.encode(message.output, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SubStep {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSubStep();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.output = Payload.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<SubStep>, I>>(base?: I): SubStep {
+    return SubStep.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<SubStep>, I>>(object: I): SubStep {
+    const message = createBaseSubStep();
+    message.name = object.name ?? "";
+    message.output = (object.output !== undefined && object.output !== null)
+      ? Payload.fromPartial(object.output)
+      : undefined;
     return message;
   },
 };

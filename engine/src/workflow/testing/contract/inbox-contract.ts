@@ -51,7 +51,7 @@ function deliveries(kit: ContractKit): void {
     const node = await kit.node();
     const run = kit.run();
     await commit(node, start(run));
-    const kinds = ['cancel', 'result', 'terminate', 'pause', 'resume', 'retry'] as const;
+    const kinds = ['cancel', 'result', 'terminate', 'pause', 'resume', 'retry', 'sub_step'] as const;
     await node.inbox.send(kinds.map((kind, index) => message(run, index, kind)));
     expect((await node.inbox.read([shardOf(run.runId)], 10)).map((found) => found.kind)).toEqual(kinds);
   });

@@ -17,7 +17,7 @@ import {
   type Metadata,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
-import { Task, TaskHeartbeat, TaskResult } from "./bridge.js";
+import { SubStepResult, Task, TaskHeartbeat, TaskResult } from "./bridge.js";
 
 export const protobufPackage = "ductor.v1";
 
@@ -40,7 +40,17 @@ export interface InvokeResponse {
     | //
     /** Only by gRPC: an HTTP answer is one result. */
     { $case: "heartbeat"; value: TaskHeartbeat }
+    | //
+    /**
+     * Sub-steps that the body has done; it waits until they are recorded. Nothing comes after it: the engine records
+     * them and calls again for the same attempt, with them among the task's sub_steps.
+     */
+    { $case: "subResults"; value: SubStepResults }
     | undefined;
+}
+
+export interface SubStepResults {
+  results: SubStepResult[];
 }
 
 function createBaseInvokeRequest(): InvokeRequest {
@@ -135,6 +145,9 @@ export const InvokeResponse: MessageFns<InvokeResponse> = {
       case "heartbeat":
         TaskHeartbeat.encode(message.event.value, writer.uint32(18).fork()).join();
         break;
+      case "subResults":
+        SubStepResults.encode(message.event.value, writer.uint32(26).fork()).join();
+        break;
     }
     return writer;
   },
@@ -168,6 +181,14 @@ export const InvokeResponse: MessageFns<InvokeResponse> = {
             message.event = { $case: "heartbeat", value: TaskHeartbeat.decode(reader, reader.uint32()) };
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.event = { $case: "subResults", value: SubStepResults.decode(reader, reader.uint32()) };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -198,7 +219,68 @@ export const InvokeResponse: MessageFns<InvokeResponse> = {
         }
         break;
       }
+      case "subResults": {
+        if (object.event?.value !== undefined && object.event?.value !== null) {
+          message.event = { $case: "subResults", value: SubStepResults.fromPartial(object.event.value) };
+        }
+        break;
+      }
     }
+    return message;
+  },
+};
+
+function createBaseSubStepResults(): SubStepResults {
+  return { results: [] };
+}
+
+export const SubStepResults: MessageFns<SubStepResults> = {
+  encode(message: SubStepResults, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.results) {
+      SubStepResult.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SubStepResults {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSubStepResults();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.results.push(SubStepResult.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<SubStepResults>, I>>(base?: I): SubStepResults {
+    return SubStepResults.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<SubStepResults>, I>>(object: I): SubStepResults {
+    const message = createBaseSubStepResults();
+    message.results = object.results?.map((e) => SubStepResult.fromPartial(e)) || [];
     return message;
   },
 };

@@ -108,6 +108,16 @@ export interface StepFailed {
   error: StoredError | undefined;
 }
 
+/** A sub-step of a body has ended: later attempts of the step receive its output instead of doing it again. */
+export interface SubStepCompleted {
+  path: string;
+  /** The attempt that did it. */
+  attempt: number;
+  /** Unique in the step. */
+  name: string;
+  output: StoredValue | undefined;
+}
+
 export interface StepWaiting {
   path: string;
   wakeAtUs: bigint;
@@ -365,6 +375,7 @@ export interface Entry {
     | { $case: "bodyFailing"; value: BodyFailing }
     | { $case: "childStarted"; value: ChildStarted }
     | { $case: "childTold"; value: ChildTold }
+    | { $case: "subStepCompleted"; value: SubStepCompleted }
     | undefined;
 }
 
@@ -449,7 +460,16 @@ export interface SnapshotStep {
     | StepAwaiting
     | undefined;
   /** Of a step that runs a body. */
-  body: SnapshotBody | undefined;
+  body:
+    | SnapshotBody
+    | undefined;
+  /** Sub-steps that have ended, in order. */
+  subSteps: SnapshotSubStep[];
+}
+
+export interface SnapshotSubStep {
+  name: string;
+  output: StoredValue | undefined;
 }
 
 export interface SnapshotBody {
@@ -504,6 +524,7 @@ export interface InboxBody {
     | { $case: "birth"; value: RunBirth }
     | { $case: "childClosed"; value: ChildClosed }
     | { $case: "signal"; value: SignalReceived }
+    | { $case: "subStep"; value: SubStepCompleted }
     | undefined;
 }
 
@@ -1600,6 +1621,99 @@ export const StepFailed: MessageFns<StepFailed> = {
     message.attempt = object.attempt ?? 0;
     message.error = (object.error !== undefined && object.error !== null)
       ? StoredError.fromPartial(object.error)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseSubStepCompleted(): SubStepCompleted {
+  return { path: "", attempt: 0, name: "", output: undefined };
+}
+
+export const SubStepCompleted: MessageFns<SubStepCompleted> = {
+  encode(message: SubStepCompleted, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.path !== "") {
+      writer.uint32(10).string(message.path);
+    }
+    if (message.attempt !== 0) {
+      writer.uint32(16).uint32(message.attempt);
+    }
+    if (message.name !== "") {
+      writer.uint32(26).string(message.name);
+    }
+    if (message.output !== undefined) {
+      StoredValue.encode(message.output, writer.uint32(34).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SubStepCompleted {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSubStepCompleted();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.attempt = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.output = StoredValue.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<SubStepCompleted>, I>>(base?: I): SubStepCompleted {
+    return SubStepCompleted.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<SubStepCompleted>, I>>(object: I): SubStepCompleted {
+    const message = createBaseSubStepCompleted();
+    message.path = object.path ?? "";
+    message.attempt = object.attempt ?? 0;
+    message.name = object.name ?? "";
+    message.output = (object.output !== undefined && object.output !== null)
+      ? StoredValue.fromPartial(object.output)
       : undefined;
     return message;
   },
@@ -4038,6 +4152,9 @@ export const Entry: MessageFns<Entry> = {
       case "childTold":
         ChildTold.encode(message.entry.value, writer.uint32(498).fork()).join();
         break;
+      case "subStepCompleted":
+        SubStepCompleted.encode(message.entry.value, writer.uint32(642).fork()).join();
+        break;
     }
     return writer;
   },
@@ -4319,6 +4436,14 @@ export const Entry: MessageFns<Entry> = {
             message.entry = { $case: "childTold", value: ChildTold.decode(reader, reader.uint32()) };
             continue;
           }
+          case 80: {
+            if (tag !== 642) {
+              break;
+            }
+
+            message.entry = { $case: "subStepCompleted", value: SubStepCompleted.decode(reader, reader.uint32()) };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4532,6 +4657,12 @@ export const Entry: MessageFns<Entry> = {
       case "childTold": {
         if (object.entry?.value !== undefined && object.entry?.value !== null) {
           message.entry = { $case: "childTold", value: ChildTold.fromPartial(object.entry.value) };
+        }
+        break;
+      }
+      case "subStepCompleted": {
+        if (object.entry?.value !== undefined && object.entry?.value !== null) {
+          message.entry = { $case: "subStepCompleted", value: SubStepCompleted.fromPartial(object.entry.value) };
         }
         break;
       }
@@ -5204,6 +5335,7 @@ function createBaseSnapshotStep(): SnapshotStep {
     idempotencyKey: "",
     awaits: undefined,
     body: undefined,
+    subSteps: [],
   };
 }
 
@@ -5268,6 +5400,9 @@ export const SnapshotStep: MessageFns<SnapshotStep> = {
     }
     if (message.body !== undefined) {
       SnapshotBody.encode(message.body, writer.uint32(402).fork()).join();
+    }
+    for (const v of message.subSteps) {
+      SnapshotSubStep.encode(v!, writer.uint32(642).fork()).join();
     }
     return writer;
   },
@@ -5421,6 +5556,14 @@ export const SnapshotStep: MessageFns<SnapshotStep> = {
             message.body = SnapshotBody.decode(reader, reader.uint32());
             continue;
           }
+          case 80: {
+            if (tag !== 642) {
+              break;
+            }
+
+            message.subSteps.push(SnapshotSubStep.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -5468,6 +5611,76 @@ export const SnapshotStep: MessageFns<SnapshotStep> = {
       : undefined;
     message.body = (object.body !== undefined && object.body !== null)
       ? SnapshotBody.fromPartial(object.body)
+      : undefined;
+    message.subSteps = object.subSteps?.map((e) => SnapshotSubStep.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseSnapshotSubStep(): SnapshotSubStep {
+  return { name: "", output: undefined };
+}
+
+export const SnapshotSubStep: MessageFns<SnapshotSubStep> = {
+  encode(message: SnapshotSubStep, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.output !== undefined) {
+      StoredValue.encode(message.output, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SnapshotSubStep {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSnapshotSubStep();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.output = StoredValue.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<SnapshotSubStep>, I>>(base?: I): SnapshotSubStep {
+    return SnapshotSubStep.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<SnapshotSubStep>, I>>(object: I): SnapshotSubStep {
+    const message = createBaseSnapshotSubStep();
+    message.name = object.name ?? "";
+    message.output = (object.output !== undefined && object.output !== null)
+      ? StoredValue.fromPartial(object.output)
       : undefined;
     return message;
   },
@@ -5976,6 +6189,9 @@ export const InboxBody: MessageFns<InboxBody> = {
       case "signal":
         SignalReceived.encode(message.body.value, writer.uint32(322).fork()).join();
         break;
+      case "subStep":
+        SubStepCompleted.encode(message.body.value, writer.uint32(642).fork()).join();
+        break;
     }
     return writer;
   },
@@ -6065,6 +6281,14 @@ export const InboxBody: MessageFns<InboxBody> = {
             message.body = { $case: "signal", value: SignalReceived.decode(reader, reader.uint32()) };
             continue;
           }
+          case 80: {
+            if (tag !== 642) {
+              break;
+            }
+
+            message.body = { $case: "subStep", value: SubStepCompleted.decode(reader, reader.uint32()) };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -6134,6 +6358,12 @@ export const InboxBody: MessageFns<InboxBody> = {
       case "signal": {
         if (object.body?.value !== undefined && object.body?.value !== null) {
           message.body = { $case: "signal", value: SignalReceived.fromPartial(object.body.value) };
+        }
+        break;
+      }
+      case "subStep": {
+        if (object.body?.value !== undefined && object.body?.value !== null) {
+          message.body = { $case: "subStep", value: SubStepCompleted.fromPartial(object.body.value) };
         }
         break;
       }
