@@ -27,7 +27,10 @@ wrong, each with its path) and a remedy more exact than the one below.
 
 This page is generated from \`engine/src/kernel/errors/catalogue.ts\` by \`node scripts/generate-error-docs.mjs\`.
 
-${Object.entries(ERROR_CATALOGUE).map(entry).join('\n')}
+${Object.entries(ERROR_CATALOGUE)
+  .sort(([a], [b]) => (a < b ? -1 : 1))
+  .map(entry)
+  .join('\n')}
 ## Retired codes
 
 Codes that were released once and never come back with another meaning.

@@ -9,6 +9,7 @@ import { type PostgresBusOptions, postgresBus, withoutVainHints } from './bus/in
 import type { Settings } from './config.js';
 import { egressGuard, systemResolver } from './egress/index.js';
 import { createCelCompiler } from './expressions/index.js';
+import { createDirectory } from './routing/index.js';
 import {
   type Clock,
   type ClusterSecret,
@@ -89,8 +90,7 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
   const { clock, random, db } = node;
   const newId = (): string => uuidV7(clock.nowUs(), random);
   const nodeId = newId();
-  const log = options.log.with({ node: nodeId });
-  const metrics = createMetrics();
+  const [log, metrics] = [options.log.with({ node: nodeId }), createMetrics()];
   const onError = (err: unknown): void => log.error({ err }, 'a background task failed');
   const tenancy = createTenancy({ db, clock, random, secret, onError });
   const registry = createWorkflowRegistry({ db, clock, cel: createCelCompiler(), newId });
@@ -117,6 +117,7 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
   const doors = createDoors({
     ...{ tenancy, catalog: registry, plans: registry.planSource, coordinator, bridge, bus, clock, random, log },
     ...{ reader, schedules, tracing, endpoints, metrics: metrics.registry },
+    ...createDirectory({ db, cel: createCelCompiler(), newId }),
     ...{ metricsAccess: settings.DUCTOR_METRICS, callsPerKey: settings.DUCTOR_CALLS_PER_KEY },
   });
   advertised.address = await listen(doors, settings);

@@ -2,14 +2,9 @@
 export { canonicalDigest, canonicalJson } from './canonical-json.js';
 export { type Clock, type Timer } from './clock.js';
 export { formatDurationMs, parseDurationMs } from './duration.js';
-export {
-  ERROR_CATALOGUE,
-  RETIRED_CODES,
-  type ErrorCode,
-  type ErrorKind,
-  type GrpcStatusName,
-} from './errors/catalogue.js';
+export { ERROR_CATALOGUE, RETIRED_CODES, type ErrorCode } from './errors/catalogue.js';
 export { DuctorError, impossible, type DuctorErrorOptions, type Problem } from './errors/ductor-error.js';
+export type { ErrorKind, GrpcStatusName } from './errors/error-kind.js';
 export { SHARD_COUNT, isUuid, shardOf, uuidV7 } from './ids.js';
 export { checkJson, fieldPath, MAX_JSON_DEPTH, MAX_JSON_KEYS, MAX_JSON_STRING_BYTES } from './json-limits.js';
 export { jsonTextProblems } from './json-text.js';

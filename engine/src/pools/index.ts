@@ -31,3 +31,22 @@ export { RECIPES, STATEFUL_STRATEGIES, STRATEGY_NAMES, type RecipeName, type Str
 export type { ParamsOf } from './strategy/params.js';
 export type { StrategyNode } from './strategy/tree.js';
 export { strategyOf } from './strategy/strategy-of.js';
+export type { CapacityAuthority, RecipientCounters } from './ports.js';
+export { canRoute, type KillSwitch, type Pool } from './store/pool.js';
+export type { PoolStats } from './store/pool-stats.js';
+export {
+  createPools,
+  type Caller,
+  type Enabling,
+  type PoolQuery,
+  type Pools,
+  type PoolsOptions,
+} from './store/pools.js';
+export type { Recipient } from './store/recipient.js';
+export {
+  createRecipients,
+  type CountedRecipient,
+  type Recipients,
+  type RecipientsOptions,
+} from './store/recipients.js';
+export type { MemberQuery } from './store/sql/read-recipients.js';

@@ -9,6 +9,12 @@ export type Scope =
   | 'bridge:work'
   | 'key:read'
   | 'key:write'
+  | 'pool:delete'
+  | 'pool:read'
+  | 'pool:write'
+  | 'recipient:delete'
+  | 'recipient:read'
+  | 'recipient:write'
   | 'run:read'
   | 'run:write'
   | 'schedule:read'
@@ -26,6 +32,12 @@ export const TENANT_SCOPES: readonly Scope[] = [
   'bridge:work',
   'key:read',
   'key:write',
+  'pool:delete',
+  'pool:read',
+  'pool:write',
+  'recipient:delete',
+  'recipient:read',
+  'recipient:write',
   'run:read',
   'run:write',
   'schedule:read',
@@ -48,6 +60,21 @@ export const PERMISSIONS: Readonly<Record<string, Scope | typeof PUBLIC>> = {
   '/ductor.v1.EndpointService/GetEndpoint': 'workflow:read',
   '/ductor.v1.EndpointService/ListEndpoints': 'workflow:read',
   '/ductor.v1.EndpointService/RegisterEndpoint': 'bridge:work',
+  '/ductor.v1.PoolService/CreatePool': 'pool:write',
+  '/ductor.v1.PoolService/DeletePool': 'pool:delete',
+  '/ductor.v1.PoolService/GetPool': 'pool:read',
+  '/ductor.v1.PoolService/GetPoolStats': 'pool:read',
+  '/ductor.v1.PoolService/ListPools': 'pool:read',
+  '/ductor.v1.PoolService/ResetPoolCapacity': 'pool:write',
+  '/ductor.v1.PoolService/SetPoolEnabled': 'pool:write',
+  '/ductor.v1.PoolService/UpdatePool': 'pool:write',
+  '/ductor.v1.RecipientService/CreateRecipient': 'recipient:write',
+  '/ductor.v1.RecipientService/DeleteRecipient': 'recipient:delete',
+  '/ductor.v1.RecipientService/GetRecipient': 'recipient:read',
+  '/ductor.v1.RecipientService/ListRecipients': 'recipient:read',
+  '/ductor.v1.RecipientService/PauseRecipient': 'recipient:write',
+  '/ductor.v1.RecipientService/ResumeRecipient': 'recipient:write',
+  '/ductor.v1.RecipientService/UpdateRecipient': 'recipient:write',
   '/ductor.v1.RunService/AwaitRuns': 'run:read',
   '/ductor.v1.RunService/CancelRun': 'run:write',
   '/ductor.v1.RunService/ExplainRun': 'run:read',

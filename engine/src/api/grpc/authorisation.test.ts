@@ -41,8 +41,9 @@ async function makeIds(tenantId: string, apiKey: string): Promise<Ids> {
   );
   const runId = data?.id ?? '';
   const { keyId } = await node.tenancy.createKey({ tenantId, name: 'named', scopes: ['run:read'] });
-  const endpointId = '01900000-0000-7000-8000-00000000000e';
-  return { runId, openRunId: runId, workflowId: id, familySlug, keyId, endpointId, scheduleId: keyId };
+  const nobody = '01900000-0000-7000-8000-00000000000e';
+  const others = { endpointId: nobody, poolId: nobody, recipientId: nobody };
+  return { runId, openRunId: runId, workflowId: id, familySlug, keyId, scheduleId: keyId, ...others };
 }
 
 beforeAll(async () => {

@@ -130,8 +130,10 @@ describe('bytes that are no message', () => {
 
   it('never bring the node down, whatever they are', async () => {
     const method = fc.constantFrom(...MATRIX_METHODS);
-    const nobodys = { runId: NOBODY, openRunId: NOBODY, keyId: NOBODY, endpointId: NOBODY, scheduleId: NOBODY };
-    const ids = { ...nobodys, workflowId: 'flow', familySlug: 'flow' };
+    const ids = {
+      ...{ runId: NOBODY, openRunId: NOBODY, workflowId: 'flow', familySlug: 'flow', keyId: NOBODY },
+      ...{ endpointId: NOBODY, scheduleId: NOBODY, poolId: NOBODY, recipientId: NOBODY },
+    };
     const good = method.map((one) => ({ one, bytes: goodBytes(one, ids) }));
     const bent = fc
       .tuple(good, fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 4 }), fc.uint8Array({ maxLength: 40 }))

@@ -29,6 +29,9 @@ import type { GuardOptions } from './guard.js';
 import type { GuardedMethod } from './guarded-method.js';
 import { KeyRates } from './key-rates.js';
 import { MAX_MESSAGE_BYTES, MESSAGE_MARGIN_BYTES } from './message-size.js';
+import { poolMethods } from './pools/methods.js';
+import type { PoolServiceParts } from './pools/pool-service.js';
+import type { RecipientServiceParts } from './pools/recipient-service.js';
 import type { Bus, Coordinator, PlanSource, RunReader, WorkflowCatalog } from './ports.js';
 import { awaitRuns } from './runs/await-runs.js';
 import * as controls from './runs/control-runs.js';
@@ -61,6 +64,8 @@ export interface GrpcServerOptions {
   readonly schedules: Schedules;
   readonly bridge: Pick<Bridge, 'open' | 'workerOf' | 'workersFor'>;
   readonly endpoints: endpoints.EndpointServiceParts['endpoints'];
+  readonly pools: PoolServiceParts['pools'];
+  readonly recipients: RecipientServiceParts['recipients'];
   readonly bus: Bus;
   readonly clock: Clock;
   readonly random: Random;
@@ -126,6 +131,33 @@ function scheduleService(parts: schedules.ScheduleParts, guard: GuardOptions): S
     .unary(S.listScheduleSlots, scheduleControls.listScheduleSlots(parts));
 }
 
+function tenancyMethods(tenancy: Tenancy, guard: GuardOptions): readonly ServiceBuilder[] {
+  const T = TenancyServiceService;
+  return [
+    new ServiceBuilder(guard)
+      .unary(T.createTenant, tenants.createTenant(tenancy))
+      .unary(T.listTenants, tenants.listTenants(tenancy))
+      .unary(T.createApiKey, tenants.createApiKey(tenancy))
+      .unary(T.listApiKeys, tenants.listApiKeys(tenancy))
+      .unary(T.revokeApiKey, tenants.revokeApiKey(tenancy)),
+    new ServiceBuilder(guard).unary(AuditServiceService.listAuditEvents, listAuditEvents(tenancy)),
+  ];
+}
+
+function workflowMethods(catalog: WorkflowCatalog, guard: GuardOptions): ServiceBuilder {
+  const W = WorkflowServiceService;
+  return new ServiceBuilder(guard)
+    .unary(W.createWorkflow, workflows.createWorkflow(catalog))
+    .unary(W.getWorkflow, workflows.getWorkflow(catalog))
+    .unary(W.listWorkflows, workflows.listWorkflows(catalog))
+    .unary(W.updateWorkflow, workflows.updateWorkflow(catalog))
+    .unary(W.validateWorkflow, workflows.validateWorkflow(catalog))
+    .unary(W.publishWorkflow, workflows.publishWorkflow(catalog))
+    .unary(W.promoteWorkflow, promoteWorkflow(catalog))
+    .unary(W.diffWorkflow, diffWorkflow(catalog))
+    .unary(W.listWorkflowVersions, workflows.listWorkflowVersions(catalog));
+}
+
 /** The services, and how to end the streams that must not last while the node drains. */
 interface Services {
   readonly builders: readonly ServiceBuilder[];
@@ -150,20 +182,9 @@ function buildServices(options: GrpcServerOptions, feed: RunFeed, guard: GuardOp
     tracing: options.tracing ?? null,
   };
   const streams = triggerStreams(triggers);
-  const W = WorkflowServiceService;
   const R = RunServiceService;
-  const T = TenancyServiceService;
   const builders = [
-    new ServiceBuilder(guard)
-      .unary(W.createWorkflow, workflows.createWorkflow(catalog))
-      .unary(W.getWorkflow, workflows.getWorkflow(catalog))
-      .unary(W.listWorkflows, workflows.listWorkflows(catalog))
-      .unary(W.updateWorkflow, workflows.updateWorkflow(catalog))
-      .unary(W.validateWorkflow, workflows.validateWorkflow(catalog))
-      .unary(W.publishWorkflow, workflows.publishWorkflow(catalog))
-      .unary(W.promoteWorkflow, promoteWorkflow(catalog))
-      .unary(W.diffWorkflow, diffWorkflow(catalog))
-      .unary(W.listWorkflowVersions, workflows.listWorkflowVersions(catalog)),
+    workflowMethods(catalog, guard),
     new ServiceBuilder(guard)
       .unary(R.triggerRun, triggerRun(triggers))
       .unary(R.triggerRuns, triggerRuns(triggers))
@@ -180,15 +201,10 @@ function buildServices(options: GrpcServerOptions, feed: RunFeed, guard: GuardOp
       .unary(R.signalRun, signalRun({ ...control, clock, random: options.random }))
       .unary(R.explainRun, explainRun({ load, plans, workers: options.bridge }))
       .bidi(R.awaitRuns, awaitRuns({ feed, starts, clock })),
-    new ServiceBuilder(guard)
-      .unary(T.createTenant, tenants.createTenant(tenancy))
-      .unary(T.listTenants, tenants.listTenants(tenancy))
-      .unary(T.createApiKey, tenants.createApiKey(tenancy))
-      .unary(T.listApiKeys, tenants.listApiKeys(tenancy))
-      .unary(T.revokeApiKey, tenants.revokeApiKey(tenancy)),
+    ...tenancyMethods(tenancy, guard),
     scheduleService({ schedules: options.schedules, catalog, plans }, guard),
-    new ServiceBuilder(guard).unary(AuditServiceService.listAuditEvents, listAuditEvents(tenancy)),
     endpointMethods(options, guard),
+    ...poolMethods(options, guard),
     new ServiceBuilder(guard).bidi(BridgeServiceService.work, work(options.bridge)),
   ];
   return { builders, drain: () => streams.drain() };

@@ -1,9 +1,13 @@
-/** Messages of the contract as JSON and back, for those who call a door rather than stand behind one. */
-import type { DescMessage, JsonValue } from '@bufbuild/protobuf';
+/** Messages of the contract as JSON and back, by their names. */
+import { fromBinary, toJson, type DescMessage, type JsonObject, type JsonValue } from '@bufbuild/protobuf';
 import { FILE_DESCRIPTOR_SET_BASE64 } from '../../gen/descriptors.js';
 import { impossible } from '../../kernel/index.js';
 import { readContract } from '../contract/contract.js';
 import { decodeMessage, encodeMessage } from './codec.js';
+
+function isJsonObject(json: JsonValue): json is JsonObject {
+  return typeof json === 'object' && json !== null && !Array.isArray(json);
+}
 
 /** Reads and writes messages of package ductor.v1 by their names. */
 export interface ContractJson {
@@ -11,6 +15,8 @@ export interface ContractJson {
   encode(name: string, json: JsonValue): Uint8Array;
   /** The JSON text of a message, as the REST door writes it. */
   decode(name: string, bytes: Uint8Array): string;
+  /** What is set in a message, with the names of the contract: nothing stands there that the sender did not send. */
+  sent(name: string, bytes: Uint8Array): JsonObject;
 }
 
 let made: ContractJson | undefined;
@@ -28,5 +34,9 @@ function make(): ContractJson {
   return {
     encode: (name, json) => encodeMessage(registry, known(name), json),
     decode: (name, bytes) => decodeMessage(registry, known(name), bytes),
+    sent(name, bytes) {
+      const json = toJson(known(name), fromBinary(known(name), bytes), { registry, useProtoFieldName: true });
+      return isJsonObject(json) ? json : impossible('message-json', `${name} is no object in JSON`);
+    },
   };
 }

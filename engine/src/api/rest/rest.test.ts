@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { DuctorError, type Problem } from '../../kernel/index.js';
 import type { HttpBinding } from '../contract/contract.js';
 import { boundMethod, syntheticContract } from '../testing/synthetic-contract.js';
+import { maskedKeys } from './update-mask.js';
 import { restMessage, type RestParts } from './request.js';
 import { Router, type Route } from './router.js';
 
@@ -125,6 +126,17 @@ describe('the mask of a PATCH', () => {
       thing: { title: 'x', amount_micros: '5' },
       update_mask: 'title,isOpen,amountMicros',
     });
+  });
+
+  it('goes down to fields of messages and keys of maps, and names lists and what is empty whole', () => {
+    const body = {
+      inner: { title: 'x', isOpen: null, inner: {} },
+      by_name: { plain: { title: 'y' }, 'a `b': {} },
+      ...{ kinds: ['KIND_LARGE'], extra: { free: 1 } },
+    };
+    expect(maskedKeys(routeOf(PATCH), body, {})?.paths).toEqual([
+      ...['inner.title', 'inner.is_open', 'inner.inner', 'by_name.plain', 'by_name.`a ``b`', 'kinds', 'extra'],
+    ]);
   });
 
   it('is there and empty when the body is', () => {

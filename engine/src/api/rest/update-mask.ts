@@ -1,8 +1,9 @@
 /**
  * The update_mask of a PATCH. Who writes JSON does not write masks: the keys that the body has, those with null too,
- * are what it changes. A mask in the query is the caller's own and stays.
+ * are what it changes, down to the fields of its messages and the keys of its maps. A mask in the query is the caller's
+ * own and stays.
  */
-import type { DescField, JsonObject, JsonValue } from '@bufbuild/protobuf';
+import type { DescField, DescMessage, JsonObject, JsonValue } from '@bufbuild/protobuf';
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import { fieldNamed, isJsonObject } from '../json/check-message.js';
 import type { Route } from './router.js';
@@ -13,8 +14,34 @@ const LENGTH_DELIMITED = 2;
 /** A mask and the field of the request it belongs to. */
 export interface Mask {
   readonly field: DescField;
-  /** Names of the contract. */
+  /** Names of the contract: "title", "config.default_timeout"; keys of maps that are no names stand in backquotes. */
   readonly paths: readonly string[];
+}
+
+/** Messages whose JSON is not their fields. */
+const WELL_KNOWN = 'google.protobuf.';
+const PLAIN_KEY = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+function keyText(key: string): string {
+  return PLAIN_KEY.test(key) ? key : `\`${key.replaceAll('`', '``')}\``;
+}
+
+/** What lies below a field: the paths of the message or map that stands there, or none. */
+function below(field: DescField | undefined, value: JsonValue, prefix: string): readonly string[] {
+  if (field === undefined || !isObject(value)) return [];
+  if (field.fieldKind === 'map') return Object.keys(value).map((key) => `${prefix}.${keyText(key)}`);
+  const isOwn = field.fieldKind === 'message' && !field.message.typeName.startsWith(WELL_KNOWN);
+  return isOwn ? pathsOf(field.message, value, `${prefix}.`) : [];
+}
+
+/** The fields that an object has, as deep as messages go. An empty one is named itself. */
+function pathsOf(desc: DescMessage, body: JsonObject, prefix = ''): readonly string[] {
+  return Object.entries(body).flatMap(([key, value]) => {
+    const field = fieldNamed(desc, key);
+    const path = `${prefix}${field?.name ?? key}`;
+    const deeper = below(field, value, path);
+    return deeper.length === 0 ? [path] : deeper;
+  });
 }
 
 /** The mask for a body; undefined when the request has none to fill, or the caller sent one. */
@@ -26,8 +53,12 @@ export function maskedKeys(
   const field = method.input.fields.find((each) => each.message?.typeName === MASK && each.name === 'update_mask');
   if (field === undefined || json[field.name] !== undefined || json[field.jsonName] !== undefined) return undefined;
   const inner = binding.body === '*' ? method.input : fieldNamed(method.input, binding.body)?.message;
-  if (inner === undefined || !isJsonObject(body)) return undefined;
-  return { field, paths: Object.keys(body).map((key) => fieldNamed(inner, key)?.name ?? key) };
+  if (inner === undefined || !isObject(body)) return undefined;
+  return { field, paths: pathsOf(inner, body) };
+}
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return isJsonObject(value);
 }
 
 /** The bytes of a message that has only the mask: FieldMask { repeated string paths = 1 }. */

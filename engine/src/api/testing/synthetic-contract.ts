@@ -51,6 +51,7 @@ const FILE = create(FileDescriptorProtoSchema, {
         field('by_id', 14, Type.MESSAGE, { typeName: '.synthetic.v1.Thing.ByIdEntry', label: Label.REPEATED }),
         message('extra', 15, '.google.protobuf.Struct'),
         message('any_value', 16, '.google.protobuf.Value'),
+        message('inner', 18, '.synthetic.v1.Thing'),
         field('kinds', 17, Type.ENUM, { typeName: '.synthetic.v1.Kind', label: Label.REPEATED }),
       ],
       oneofDecl: [{ name: 'pays' }],

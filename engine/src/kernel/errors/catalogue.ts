@@ -3,39 +3,11 @@
  * through gRPC, REST, Connect, the SDK and into stored failures. A code that was ever released is never reused for
  * another meaning: retire it in RETIRED_CODES instead.
  */
+import type { ErrorKind } from './error-kind.js';
+import { ROUTING_ERRORS } from './routing-errors.js';
 
-/** gRPC status names used by the catalogue. */
-export type GrpcStatusName =
-  | 'INVALID_ARGUMENT'
-  | 'UNAUTHENTICATED'
-  | 'PERMISSION_DENIED'
-  | 'NOT_FOUND'
-  | 'ALREADY_EXISTS'
-  | 'ABORTED'
-  | 'FAILED_PRECONDITION'
-  | 'RESOURCE_EXHAUSTED'
-  | 'UNAVAILABLE'
-  | 'DEADLINE_EXCEEDED'
-  | 'CANCELLED'
-  | 'UNIMPLEMENTED'
-  | 'INTERNAL';
-
-/** One kind of failure. */
-export interface ErrorKind {
-  /** gRPC status the code travels with. */
-  readonly grpc: GrpcStatusName;
-  /** HTTP status the code travels with. */
-  readonly http: number;
-  /** Whether the same call may succeed later without a change. */
-  readonly retryable: boolean;
-  /** What happened, one sentence, for the docs. */
-  readonly meaning: string;
-  /** What the caller should do; used when the thrower has nothing more exact to say. */
-  readonly remedy: string;
-}
-
-/** Every code. Keep alphabetical. */
-export const ERROR_CATALOGUE = {
+/** Codes of the engine and of workflows. Keep alphabetical. */
+const ENGINE_ERRORS = {
   address_unavailable: {
     grpc: 'UNAVAILABLE',
     http: 503,
@@ -310,13 +282,6 @@ export const ERROR_CATALOGUE = {
     meaning: 'No step of the version that the run executes waits for a signal of this name.',
     remedy: 'Use one of the names in the message.',
   },
-  strategy_conflict: {
-    grpc: 'INVALID_ARGUMENT',
-    http: 400,
-    retryable: false,
-    meaning: 'A pool says in more than one way how it chooses.',
-    remedy: 'Give at most one of strategy, config.recipe and config.strategy_tree; null clears a field.',
-  },
   tenant_exists: {
     grpc: 'ALREADY_EXISTS',
     http: 409,
@@ -388,6 +353,9 @@ export const ERROR_CATALOGUE = {
     remedy: 'Publish it first.',
   },
 } as const satisfies Record<string, ErrorKind>;
+
+/** Every code. */
+export const ERROR_CATALOGUE = { ...ENGINE_ERRORS, ...ROUTING_ERRORS } as const;
 
 /** Code of a failure, from the closed catalogue. */
 export type ErrorCode = keyof typeof ERROR_CATALOGUE;

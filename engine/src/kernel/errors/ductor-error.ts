@@ -1,5 +1,6 @@
 /** The one class of error the engine throws; its code comes from the closed catalogue. */
-import { ERROR_CATALOGUE, type ErrorCode, type ErrorKind } from './catalogue.js';
+import { ERROR_CATALOGUE, type ErrorCode } from './catalogue.js';
+import type { ErrorKind } from './error-kind.js';
 
 /** One thing that is wrong, as every door reports it. */
 export interface Problem {

@@ -5,10 +5,19 @@
 import { PERMISSIONS } from '../permissions.js';
 
 /** Kinds of objects. */
-export type ObjectKind = 'api_key' | 'endpoint' | 'run' | 'schedule' | 'tenant' | 'workflow';
+export type ObjectKind = 'api_key' | 'endpoint' | 'pool' | 'recipient' | 'run' | 'schedule' | 'tenant' | 'workflow';
 
 /** Every kind. */
-export const OBJECT_KINDS: readonly ObjectKind[] = ['api_key', 'endpoint', 'run', 'schedule', 'tenant', 'workflow'];
+export const OBJECT_KINDS: readonly ObjectKind[] = [
+  'api_key',
+  'endpoint',
+  'pool',
+  'recipient',
+  'run',
+  'schedule',
+  'tenant',
+  'workflow',
+];
 
 /** What a method changes. */
 export interface AuditedMethod {
@@ -20,6 +29,16 @@ export interface AuditedMethod {
 const AUDITED: Readonly<Record<string, AuditedMethod>> = {
   '/ductor.v1.EndpointService/DeleteEndpoint': { kind: 'endpoint', field: 'endpointId' },
   '/ductor.v1.EndpointService/RegisterEndpoint': { kind: 'endpoint', field: 'name' },
+  '/ductor.v1.PoolService/CreatePool': { kind: 'pool', field: 'name' },
+  '/ductor.v1.PoolService/DeletePool': { kind: 'pool', field: 'poolId' },
+  '/ductor.v1.PoolService/ResetPoolCapacity': { kind: 'pool', field: 'poolId' },
+  '/ductor.v1.PoolService/SetPoolEnabled': { kind: 'pool', field: 'poolId' },
+  '/ductor.v1.PoolService/UpdatePool': { kind: 'pool', field: 'poolId' },
+  '/ductor.v1.RecipientService/CreateRecipient': { kind: 'recipient', field: 'name' },
+  '/ductor.v1.RecipientService/DeleteRecipient': { kind: 'recipient', field: 'recipientId' },
+  '/ductor.v1.RecipientService/PauseRecipient': { kind: 'recipient', field: 'recipientId' },
+  '/ductor.v1.RecipientService/ResumeRecipient': { kind: 'recipient', field: 'recipientId' },
+  '/ductor.v1.RecipientService/UpdateRecipient': { kind: 'recipient', field: 'recipientId' },
   '/ductor.v1.RunService/CancelRun': { kind: 'run', field: 'runId' },
   '/ductor.v1.RunService/PauseRun': { kind: 'run', field: 'runId' },
   '/ductor.v1.RunService/ResumeRun': { kind: 'run', field: 'runId' },
@@ -52,6 +71,7 @@ export function auditedMethod(method: string): AuditedMethod | undefined {
 
 /** Whether the method writes, by its scope, and the table above does not say what: it must not be served. */
 export function isAuditMissing(method: string): boolean {
-  const isWriting = Object.hasOwn(PERMISSIONS, method) && PERMISSIONS[method]?.endsWith(':write') === true;
+  const scope = Object.hasOwn(PERMISSIONS, method) ? PERMISSIONS[method] : undefined;
+  const isWriting = scope !== undefined && /:(?:write|delete)$/.test(scope);
   return isWriting && auditedMethod(method) === undefined;
 }

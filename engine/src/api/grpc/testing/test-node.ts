@@ -4,8 +4,9 @@ import { memoryBus, type Bus } from '../../../bus/index.js';
 import { Bridge, createEndpoints, taskTokens } from '../../../bridge/index.js';
 import { egressGuard, type EgressPolicy, systemResolver } from '../../../egress/index.js';
 import { createCelCompiler } from '../../../expressions/index.js';
+import { createDirectory } from '../../../routing/index.js';
 import type { Database } from '../../../store/index.js';
-import { createLog, createMetrics } from '../../../telemetry/index.js';
+import { createLog, createMetrics, type Log } from '../../../telemetry/index.js';
 import { createTenancy, SCOPES, type Scope, type Tenancy } from '../../../tenancy/index.js';
 import {
   createCoordinator,
@@ -52,12 +53,16 @@ export interface TestNodeOptions {
   readonly egress?: EgressPolicy;
 }
 
+function recordedLog(): { readonly log: Log; readonly logged: string[] } {
+  const logged: string[] = [];
+  return { log: createLog({ write: (line) => void logged.push(line) }), logged };
+}
+
 /** Starts a node on the database. */
 export async function startTestNode(db: Database, options: TestNodeOptions = {}): Promise<TestNode> {
   const [clock, random] = [systemClock(), systemRandom()];
   const secret = clusterSecret(options.secret ?? 'a secret for tests, 32 bytes long');
-  const logged: string[] = [];
-  const log = createLog({ write: (line) => void logged.push(line) });
+  const { log, logged } = recordedLog();
   const newId = (): string => uuidV7(clock.nowUs(), random);
   const nodeId = newId();
   const bus = options.bus ?? memoryBus(clock);
@@ -84,6 +89,7 @@ export async function startTestNode(db: Database, options: TestNodeOptions = {})
   const server = createDoors({
     ...shared,
     ...{ tenancy, coordinator, bridge, endpoints, log, catalog: registry, reader, schedules },
+    ...createDirectory({ db, cel: createCelCompiler(), newId }),
     ...{ metrics: createMetrics().registry, metricsAccess: 'loopback', limits: options.limits ?? {} },
     callsPerKey: options.callsPerKey ?? 1_000_000,
   });

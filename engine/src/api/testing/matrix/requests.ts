@@ -18,6 +18,10 @@ export interface Ids {
   readonly endpointId: string;
   /** A schedule, another one each time. */
   readonly scheduleId: string;
+  /** Made anew each time. */
+  readonly poolId: string;
+  /** A member of the pool, available. */
+  readonly recipientId: string;
 }
 
 /** How to ask. */
@@ -53,6 +57,28 @@ export const GOOD_REQUESTS: Readonly<Record<string, GoodRequest>> = {
   '/ductor.v1.EndpointService/ListEndpoints': plain(() => ({})),
   '/ductor.v1.EndpointService/RegisterEndpoint': plain(() => ({
     ...{ name: 'made', form: 'ENDPOINT_FORM_HTTP', url: 'https://1.1.1.1/callbacks' },
+  })),
+  '/ductor.v1.PoolService/CreatePool': plain(() => ({ name: freshName() })),
+  '/ductor.v1.PoolService/DeletePool': naming(({ poolId }) => ({ pool_id: poolId })),
+  '/ductor.v1.PoolService/GetPool': naming(({ poolId }) => ({ pool_id: poolId })),
+  '/ductor.v1.PoolService/GetPoolStats': naming(({ poolId }) => ({ pool_id: poolId })),
+  '/ductor.v1.PoolService/ListPools': plain(() => ({})),
+  '/ductor.v1.PoolService/ResetPoolCapacity': naming(({ poolId }) => ({ pool_id: poolId })),
+  '/ductor.v1.PoolService/SetPoolEnabled': naming(({ poolId }) => ({ pool_id: poolId })),
+  '/ductor.v1.PoolService/UpdatePool': naming(({ poolId }) => ({
+    ...{ pool_id: poolId, pool: { description: 'x' }, update_mask: 'description' },
+  })),
+  '/ductor.v1.RecipientService/CreateRecipient': naming(({ poolId }) => ({ pool_id: poolId, name: 'made' })),
+  '/ductor.v1.RecipientService/DeleteRecipient': naming(({ recipientId }) => ({ recipient_id: recipientId })),
+  '/ductor.v1.RecipientService/GetRecipient': naming(({ recipientId }) => ({ recipient_id: recipientId })),
+  '/ductor.v1.RecipientService/ListRecipients': naming(({ poolId }) => ({ pool_id: poolId })),
+  '/ductor.v1.RecipientService/PauseRecipient': naming(({ recipientId }) => ({ recipient_id: recipientId })),
+  '/ductor.v1.RecipientService/ResumeRecipient': {
+    ...naming(({ recipientId }) => ({ recipient_id: recipientId })),
+    answer: 'recipient_not_paused',
+  },
+  '/ductor.v1.RecipientService/UpdateRecipient': naming(({ recipientId }) => ({
+    ...{ recipient_id: recipientId, recipient: { name: 'renamed' }, update_mask: 'name' },
   })),
   '/ductor.v1.RunService/AwaitRuns': {
     request: ({ runId }) => ({ run_ids: [runId] }),

@@ -1,5 +1,7 @@
 /** Two tenants with everything a method can name, and keys of every kind. */
 import { EndpointForm, EndpointServiceService, RegisterEndpointRequest } from '../../../gen/ductor/v1/endpoint.js';
+import { CreatePoolRequest, PoolServiceService } from '../../../gen/ductor/v1/pool.js';
+import { CreateRecipientRequest, RecipientServiceService, RecipientState } from '../../../gen/ductor/v1/recipient.js';
 import { TriggerRunRequest, RunServiceService } from '../../../gen/ductor/v1/run.js';
 import {
   CatchUpPolicy,
@@ -50,7 +52,7 @@ export interface MatrixWorld {
 interface Side {
   readonly tenantId: string;
   readonly client: TestClient;
-  readonly ids: Omit<Ids, 'openRunId' | 'endpointId' | 'scheduleId'>;
+  readonly ids: Omit<Ids, 'openRunId' | 'endpointId' | 'scheduleId' | 'poolId' | 'recipientId'>;
 }
 
 const WAIT = { ref: 'wait', type: 'STEP_TYPE_WAIT', args: { duration: '1h' } };
@@ -62,6 +64,8 @@ const MISSING: Ids = {
   keyId: '01900000-0000-7000-8000-00000000000d',
   endpointId: '01900000-0000-7000-8000-00000000000e',
   scheduleId: '01900000-0000-7000-8000-00000000000e',
+  poolId: '01900000-0000-7000-8000-00000000000f',
+  recipientId: '01900000-0000-7000-8000-000000000010',
 };
 
 async function startRun(client: TestClient, familySlug: string): Promise<string> {
@@ -90,6 +94,18 @@ async function makeSchedule(client: TestClient, familySlug: string): Promise<str
   return data?.id ?? '';
 }
 
+let pools = 0;
+let keys = 0;
+
+async function makePool(client: TestClient): Promise<Pick<Ids, 'poolId' | 'recipientId'>> {
+  const named = CreatePoolRequest.fromPartial({ name: `named-${(pools += 1)}` });
+  const poolId = (await call(client, PoolServiceService.createPool, named)).data?.id ?? '';
+  const state = RecipientState.RECIPIENT_STATE_AVAILABLE;
+  const member = CreateRecipientRequest.fromPartial({ poolId, name: 'member', state });
+  const { data } = await call(client, RecipientServiceService.createRecipient, member);
+  return { poolId, recipientId: data?.id ?? '' };
+}
+
 async function sideOf(node: TestNode, slug: string): Promise<Side> {
   const { tenantId, apiKey } = await node.tenant(slug);
   const client = testClient(node.address, apiKey);
@@ -108,7 +124,7 @@ export async function matrixWorld(node: TestNode, name: string): Promise<MatrixW
   const other = await sideOf(node, `${name}-other`);
   const { tenancy } = node;
   const make = async (scopes: readonly Scope[], label: string, expiresInMs?: number): Promise<[string, string]> => {
-    const key = { tenantId: own.tenantId, name: `${label} ${scopes.join(' ')}`.slice(0, 128), scopes };
+    const key = { tenantId: own.tenantId, name: `${label} ${(keys += 1)}`, scopes };
     const { apiKey, keyId } = await tenancy.createKey(expiresInMs === undefined ? key : { ...key, expiresInMs });
     return [apiKey, keyId];
   };
@@ -140,8 +156,10 @@ export async function matrixWorld(node: TestNode, name: string): Promise<MatrixW
       const { client, ids } = kind === 'own' ? own : other;
       const { familySlug } = ids;
       const isFor = (service: string): boolean => method?.name.includes(`.${service}/`) !== false;
+      const isForPools = isFor('PoolService') || isFor('RecipientService');
       return {
-        ...{ ...ids, openRunId: await startRun(client, familySlug) },
+        ...{ ...MISSING, ...ids, openRunId: await startRun(client, familySlug) },
+        ...(isForPools ? await makePool(client) : {}),
         scheduleId: isFor('ScheduleService') ? await makeSchedule(client, familySlug) : MISSING.scheduleId,
         endpointId: isFor('EndpointService') ? await registerEndpoint(client) : MISSING.endpointId,
       };

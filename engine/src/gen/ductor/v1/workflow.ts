@@ -69,10 +69,16 @@ export enum EdgeType {
 
 export enum Status {
   STATUS_UNSPECIFIED = 0,
-  /** STATUS_INACTIVE - Created, never published. */
+  /** STATUS_INACTIVE - A workflow that was never published; a recipient that is out of use. */
   STATUS_INACTIVE = 1,
-  /** STATUS_ACTIVE - Has a published version; can be triggered. */
+  /** STATUS_ACTIVE - A workflow that has a published version and can be triggered; a pool that routes; a recipient in use. */
   STATUS_ACTIVE = 2,
+  /** STATUS_PAUSED - A pool that routes nothing for now. */
+  STATUS_PAUSED = 3,
+  /** STATUS_DISABLED - A pool that routes nothing until somebody makes it active. */
+  STATUS_DISABLED = 4,
+  /** STATUS_ARCHIVED - Kept for the record; cannot come back. */
+  STATUS_ARCHIVED = 5,
   UNRECOGNIZED = -1,
 }
 

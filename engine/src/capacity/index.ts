@@ -1,0 +1,6 @@
+/** Capacity: the one authority on who has how much to do. */
+export type { Counters } from './authority/counters.js';
+export { closeAuthority } from './authority/sql/close-authority.js';
+export { openAuthority } from './authority/sql/open-authority.js';
+export { readCounters } from './authority/sql/read-counters.js';
+export { resetCounters } from './authority/sql/reset-counters.js';

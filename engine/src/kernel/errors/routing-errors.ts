@@ -1,0 +1,56 @@
+/** Codes of pools, recipients, capacity and routing: their part of the catalogue. */
+import type { ErrorKind } from './error-kind.js';
+
+/** Keep alphabetical. */
+export const ROUTING_ERRORS = {
+  capacity_authority_unavailable: {
+    grpc: 'UNAVAILABLE',
+    http: 503,
+    retryable: true,
+    meaning:
+      'What counts the capacity of recipients could not be used, so nothing was admitted and nothing is known of it.',
+    remedy: 'Try again; it says nothing about whether recipients have room.',
+  },
+  object_archived: {
+    grpc: 'FAILED_PRECONDITION',
+    http: 412,
+    retryable: false,
+    meaning: 'The object is archived and does not change any more.',
+    remedy: 'Create another one in its place.',
+  },
+  pool_exists: {
+    grpc: 'ALREADY_EXISTS',
+    http: 409,
+    retryable: false,
+    meaning: 'A pool with this name exists.',
+    remedy: 'Update that pool, or choose another name.',
+  },
+  recipient_exists: {
+    grpc: 'ALREADY_EXISTS',
+    http: 409,
+    retryable: false,
+    meaning: 'A recipient with this external_id exists.',
+    remedy: 'Update that recipient, or choose another external_id.',
+  },
+  recipient_in_use: {
+    grpc: 'FAILED_PRECONDITION',
+    http: 412,
+    retryable: false,
+    meaning: 'The recipient has assignments or reservations.',
+    remedy: 'Set its state to RECIPIENT_STATE_DRAINING, and remove it when its work has ended.',
+  },
+  recipient_not_paused: {
+    grpc: 'FAILED_PRECONDITION',
+    http: 412,
+    retryable: false,
+    meaning: 'Only a recipient that is paused or draining can be resumed.',
+    remedy: 'Set its state by an update.',
+  },
+  strategy_conflict: {
+    grpc: 'INVALID_ARGUMENT',
+    http: 400,
+    retryable: false,
+    meaning: 'A pool says in more than one way how it chooses.',
+    remedy: 'Give at most one of strategy, config.recipe and config.strategy_tree; null clears a field.',
+  },
+} as const satisfies Record<string, ErrorKind>;

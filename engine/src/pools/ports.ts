@@ -1,0 +1,27 @@
+/** What this room needs of others. */
+import type { Queryable } from '../store/index.js';
+
+/** Counters of a recipient, units. */
+export interface RecipientCounters {
+  readonly committed: number;
+  readonly held: number;
+  readonly dailyCommitted: number;
+  readonly dailyAdmitted: number;
+  readonly resetAtUs: number | null;
+}
+
+/** Who counts the units of recipients. Calls with `tx` are part of the caller's transaction. */
+export interface CapacityAuthority {
+  /** Begins to count for a new recipient. */
+  open(tx: Queryable, tenantId: string, recipientId: string): Promise<void>;
+  /** Ends counting; false, and nothing done, while units are in use. */
+  close(tx: Queryable, tenantId: string, recipientId: string): Promise<boolean>;
+  /** By id; recipients it does not know are absent. */
+  read(
+    db: Queryable,
+    tenantId: string,
+    recipientIds: readonly string[],
+  ): Promise<ReadonlyMap<string, RecipientCounters>>;
+  /** Sets the committed counters to 0, not what is reserved; returns how many recipients it knows of them. */
+  reset(tx: Queryable, tenantId: string, recipientIds: readonly string[]): Promise<number>;
+}
