@@ -12,3 +12,22 @@ export { afterChanges, select, type Selection } from './strategies/select.js';
 export { bucketOf, RESPONSE_BUCKETS } from './strategies/sla-deadline.js';
 export type { Exclusion, Ranking, Strategy } from './strategies/strategy.js';
 export { afterOutcome } from './strategies/success-counts.js';
+export { explain, type Explanation, type ExplainedHop } from './decisions/explain.js';
+export { createRecordReader, type Documents, type RecordReader } from './decisions/read-input.js';
+export { replay, replayExported, type ExportedDecision, type Replay } from './decisions/replay.js';
+export { documentsOf, writeRecord } from './decisions/write-record.js';
+export { admissionOf, fits, type Admission, type Admit, type Usage } from './pipeline/admission.js';
+export { decide } from './pipeline/decide.js';
+export type { Decision, DecisionInput, Enriched, Hop, PoolSnapshot } from './pipeline/decision.js';
+export { afterHealthOutcome, HEALTHY, type Health } from './pipeline/health.js';
+export { OUTCOMES, REASONS, type Outcome, type OutcomeClass, type Reason } from './pipeline/outcomes.js';
+export { VERDICT_CODES, type Verdict, type VerdictCode } from './pipeline/verdicts.js';
+export { compilePool, type Member, type PoolDocument, type PoolView, type StoredRecipient } from './pipeline/view.js';
+export {
+  compileRules,
+  matchRules,
+  ruleCheck,
+  type CompiledRule,
+  type RuleFields,
+  type StoredRule,
+} from './rules/rule.js';

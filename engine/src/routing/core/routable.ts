@@ -1,6 +1,6 @@
 /** A unit of work to be routed: a lead, a ticket, a task, an event. */
 import { z } from 'zod';
-import { parseTimestampUs } from '../../kernel/index.js';
+import { canonicalJson, parseTimestampUs } from '../../kernel/index.js';
 import { check, count, instantField, text } from '../../pools/index.js';
 
 const routableSchema = z.strictObject({
@@ -38,7 +38,7 @@ export function checkRoutable(input: unknown): Routable {
   return {
     id: fields.id,
     type: fields.type,
-    attributes: fields.attributes,
+    attributes: inOneOrder(fields.attributes),
     priority: fields.priority,
     channel: fields.channel,
     requiredSkills: fields.required_skills,
@@ -46,6 +46,11 @@ export function checkRoutable(input: unknown): Routable {
     expiresUs: parseTimestampUs(fields.expires_at ?? ''),
     receivedUs: parseTimestampUs(fields.received_at ?? ''),
   };
+}
+
+/** The same with keys in one order: expressions that go through a map must meet it alike when they are replayed. */
+export function inOneOrder<Value>(value: Value): Value {
+  return JSON.parse(canonicalJson(value));
 }
 
 /** The routable as expressions see it. */

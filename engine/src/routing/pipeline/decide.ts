@@ -1,0 +1,183 @@
+/**
+ * Validate → Enrich → Filter → Select → Assign. A pure function: what it needs is given, what it comes to is returned,
+ * and the same input always comes to the same decision.
+ */
+import { msOf, type Fallback } from '../../pools/index.js';
+import { matchRules, type RuleMatch } from '../rules/rule.js';
+import type { Decision, DecisionInput, Fell, Hop } from './decision.js';
+import { nextOpenAt } from './hours.js';
+import { runHop, type HopResult } from './hop.js';
+import { OUTCOMES, REASONS, type Outcome, type Reason } from './outcomes.js';
+import { ruleScope } from './scope.js';
+import type { PoolView } from './view.js';
+
+const NOT_ASKED: RuleMatch = { rule: undefined, trace: [] };
+
+/** What a decision ends with. */
+interface Ending {
+  readonly outcome: Outcome;
+  readonly reason?: Reason | undefined;
+  readonly poolId?: string | undefined;
+  readonly result?: HopResult | undefined;
+  readonly retryAtUs?: number | undefined;
+  readonly claimQueueId?: string | undefined;
+}
+
+function ended(input: DecisionInput, rules: RuleMatch, hops: readonly Hop[], ending: Ending): Decision {
+  return {
+    input,
+    outcome: ending.outcome,
+    outcomeClass: OUTCOMES[ending.outcome],
+    reason: ending.reason,
+    rules,
+    hops,
+    slate: ending.result?.slate ?? [],
+    poolId: ending.poolId,
+    changes: ending.result?.changes ?? [],
+    retryAtUs: ending.retryAtUs,
+    claimQueueId: ending.claimQueueId,
+  };
+}
+
+/** Reasons that are outages: only fallbacks that say so answer to them. */
+const OUTAGES: ReadonlySet<Reason> = new Set(['capacity_authority_unavailable', 'pool_disabled', 'pool_kill_switched']);
+
+/** Reasons that no fallback answers to: another pool would fail alike, or it must not be tried. */
+const FINAL: ReadonlySet<Reason> = new Set([
+  'invalid_routable',
+  'enrichment_failed',
+  'deadline_exceeded',
+  'strategy_error',
+  'max_depth_exceeded',
+  'routing_cycle',
+]);
+
+/** The first fallback that answers to a reason. */
+function fallbackFor(view: PoolView, reason: Reason): Fallback | undefined {
+  if (FINAL.has(reason)) return undefined;
+  const asked = reason === 'all_cooling_down' ? 'no_eligible_recipient' : reason;
+  return view.settings.fallbacks.find(({ on, on_outage }) => {
+    if (OUTAGES.has(reason)) return on_outage === true;
+    return on === undefined || on.some((each) => each === asked);
+  });
+}
+
+/** A decision in progress: the pools it has been through. */
+class Walk {
+  readonly hops: Hop[] = [];
+  readonly #visited = new Set<string>();
+
+  constructor(
+    readonly input: DecisionInput,
+    readonly rules: RuleMatch,
+    readonly scope: Readonly<Record<string, unknown>>,
+  ) {}
+
+  /** Goes through pools until one decides or no fallback leads further. */
+  run(firstPoolId: string): Decision {
+    let poolId = firstPoolId;
+    let maxDepth = Number.POSITIVE_INFINITY;
+    for (;;) {
+      if (this.#visited.has(poolId)) return this.#stop('routing_cycle', poolId);
+      if (this.hops.length >= maxDepth) return this.#stop('max_depth_exceeded', poolId);
+      const snapshot = this.input.pools.get(poolId);
+      if (snapshot === undefined) return this.#stop('pool_not_found', poolId);
+      maxDepth = Math.min(maxDepth, snapshot.view.settings.maxDepth);
+      this.#visited.add(poolId);
+      const result = runHop(this.input, snapshot, this.scope, this.hops.length, this.input.recipientId);
+      this.hops.push(result.hop);
+      const { reason } = result.hop;
+      if (reason === undefined) return this.#decided(snapshot.view, result);
+      const next = this.#fallBack(snapshot.view, reason, result);
+      if (typeof next !== 'string') return next;
+      poolId = next;
+    }
+  }
+
+  #end(ending: Ending): Decision {
+    return ended(this.input, this.rules, this.hops, ending);
+  }
+
+  #stop(reason: Reason, poolId: string): Decision {
+    return this.#end({ outcome: REASONS[reason], reason, poolId });
+  }
+
+  #decided({ id, settings }: PoolView, result: HopResult): Decision {
+    if (result.isClaim === true) {
+      return this.#end({ outcome: 'queued_for_claim', poolId: id, claimQueueId: settings.claimQueueId });
+    }
+    return this.#end({ outcome: settings.requiresAcceptance ? 'offered' : 'assigned', poolId: id, result });
+  }
+
+  /** Notes on the last hop what its fallback did. */
+  #note(fell: Fell): void {
+    const last = this.hops.pop();
+    if (last !== undefined) this.hops.push({ ...last, fell });
+  }
+
+  /** The next pool, or how it ends here. */
+  #fallBack(view: PoolView, reason: Reason, result: HopResult): string | Decision {
+    const plain: Ending = { outcome: REASONS[reason], reason, poolId: view.id, retryAtUs: result.retryAtUs };
+    const fallback = fallbackFor(view, reason);
+    if (fallback === undefined || fallback.kind === 'none') return this.#end(plain);
+    const { nowUs } = this.input;
+    const { settings } = view;
+    this.#note({ kind: fallback.kind });
+    switch (fallback.kind) {
+      case 'queue':
+        return this.#end({ ...plain, outcome: 'queued' });
+      case 'retry':
+        return this.#end({ ...plain, outcome: 'deferred', retryAtUs: nowUs + msOf(fallback.delay ?? '30s') * 1000 });
+      case 'next_open':
+        return this.#end({ ...plain, outcome: 'deferred', retryAtUs: nextOpenAt(view.hours, nowUs) });
+      case 'dead_letter':
+        return this.#end({ ...plain, outcome: 'dead_lettered' });
+      case 'claim':
+        return this.#end({
+          ...plain,
+          outcome: 'queued_for_claim',
+          claimQueueId: fallback.target ?? settings.claimQueueId,
+        });
+      case 'default_recipient':
+        return this.#toRecipient(view, fallback.target ?? settings.fallbackRecipientId ?? '', plain);
+      case 'overflow':
+      case 'catchall': {
+        const own = fallback.kind === 'overflow' ? settings.overflowPoolId : settings.catchallPoolId;
+        const nextPoolId = fallback.target ?? own ?? '';
+        this.#note({ kind: fallback.kind, nextPoolId });
+        return nextPoolId;
+      }
+    }
+  }
+
+  /** Tries the one recipient that a pool falls back to; it is filtered and admitted as any other. */
+  #toRecipient(view: PoolView, recipientId: string, plain: Ending): Decision {
+    const snapshot = this.input.pools.get(view.id);
+    if (snapshot === undefined) return this.#end(plain);
+    const result = runHop(this.input, snapshot, this.scope, this.hops.length, recipientId);
+    this.hops.push(result.hop);
+    return result.hop.reason === undefined ? this.#decided(view, result) : this.#end(plain);
+  }
+}
+
+/** Validate, as far as it needs no pool: undefined when there is nothing against the work. */
+function refused(input: DecisionInput): Reason | undefined {
+  if (input.duplicateOf !== undefined) return 'duplicate_routable';
+  const { expiresUs } = input.routable;
+  return expiresUs !== undefined && expiresUs <= input.nowUs ? 'routable_expired' : undefined;
+}
+
+/** Decides. */
+export function decide(input: DecisionInput): Decision {
+  const early = refused(input);
+  if (early !== undefined) return ended(input, NOT_ASKED, [], { outcome: REASONS[early], reason: early });
+  const scope = ruleScope(input.routable, input.nowUs);
+  if (input.poolId !== undefined) return new Walk(input, NOT_ASKED, scope).run(input.poolId);
+  const match = matchRules(input.rules, scope, input.nowUs);
+  const { rule } = match;
+  const reason = rule === undefined ? 'no_matching_rule' : ACTION_REASONS[rule.fields.action];
+  if (reason !== undefined) return ended(input, match, [], { outcome: REASONS[reason], reason });
+  return new Walk(input, match, scope).run(rule?.fields.pool_id ?? '');
+}
+
+const ACTION_REASONS = { route: undefined, drop: 'dropped_by_rule', hold: 'held_by_rule' } as const;

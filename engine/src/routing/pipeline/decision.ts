@@ -1,0 +1,104 @@
+/** What a decision is made from, and what it comes to. */
+import type { Binding, Change, PoolState, RecipientFacts } from '../core/candidate.js';
+import type { Routable } from '../core/routable.js';
+import type { Seed } from '../core/stream.js';
+import type { CompiledRule, RuleMatch } from '../rules/rule.js';
+import type { Selection } from '../strategies/select.js';
+import type { Admission, Admit } from './admission.js';
+import type { Filtered } from './filter.js';
+import type { Outcome, OutcomeClass, Reason } from './outcomes.js';
+import type { PoolView } from './view.js';
+
+/** A pool at the moment of a decision. */
+export interface PoolSnapshot {
+  readonly view: PoolView;
+  /** Of those of whom anything is known. */
+  readonly facts: ReadonlyMap<string, RecipientFacts>;
+  readonly state: PoolState;
+  readonly bindings: ReadonlyMap<string, Binding>;
+}
+
+/** What an enrichment brought. */
+export interface Enriched {
+  readonly name: string;
+  readonly isOk: boolean;
+  /** JSON; absent when it failed. */
+  readonly value?: unknown;
+}
+
+/** Everything a decision depends on. */
+export interface DecisionInput {
+  readonly decisionId: string;
+  readonly nowUs: number;
+  readonly routable: Routable;
+  /** The pool to begin with; without it the rules say which. */
+  readonly poolId?: string | undefined;
+  /** Chooses this recipient and no other; it is still filtered and admitted. */
+  readonly recipientId?: string | undefined;
+  readonly rules: readonly CompiledRule[];
+  /** Every pool that the decision may reach. */
+  readonly pools: ReadonlyMap<string, PoolSnapshot>;
+  readonly seedOf: (poolId: string, hop: number, attempt: number) => Seed;
+  /** Absent for a preview, which grants nothing. */
+  readonly admit?: Admit | undefined;
+  /** The first decision about the same work, within the pool's window. */
+  readonly duplicateOf?: string | undefined;
+  /** Time that was spent before, on enrichments and waiting. */
+  readonly spentUs?: number;
+  readonly enrichments?: readonly Enriched[];
+  readonly answers?: ReadonlyMap<string, readonly string[]>;
+  readonly pinned?: ReadonlyMap<string, number>;
+  readonly excluded?: ReadonlySet<string>;
+  readonly conflicting?: ReadonlySet<string>;
+  /** Recipients it was offered to before, the last one first. */
+  readonly previous?: readonly string[];
+}
+
+/** One selection and what admission said of it. */
+export interface Attempt {
+  readonly seed: Seed;
+  /** Random numbers drawn. */
+  readonly draws: number;
+  readonly selection: Selection;
+  /** Undefined: not asked, since nobody was chosen or it is a preview. */
+  readonly admission: Admission | undefined;
+}
+
+/** What a fallback did. */
+export interface Fell {
+  readonly kind: string;
+  readonly nextPoolId?: string;
+}
+
+/** What happened in one pool. */
+export interface Hop {
+  readonly snapshot: PoolSnapshot;
+  /** Undefined when it came to a winner, or its pool waits for claims. */
+  readonly reason: Reason | undefined;
+  readonly filtered: Filtered | undefined;
+  readonly attempts: readonly Attempt[];
+  /** Chosen by a fallback or by name, not by the strategy. */
+  readonly direct: string | undefined;
+  readonly fell: Fell | undefined;
+}
+
+/** A decision. */
+export interface Decision {
+  readonly input: DecisionInput;
+  readonly outcome: Outcome;
+  readonly outcomeClass: OutcomeClass;
+  /** Why, when it is no success. */
+  readonly reason: Reason | undefined;
+  readonly rules: RuleMatch;
+  readonly hops: readonly Hop[];
+  /** Chosen recipients, with the units each takes. */
+  readonly slate: readonly { readonly id: string; readonly units: number }[];
+  /** Pool that decided, or was reached last. */
+  readonly poolId: string | undefined;
+  /** What is to be kept of the deciding pool's state, in the transaction that admits. */
+  readonly changes: readonly Change[];
+  /** When to look again; for deferred, retried and cooling ones. */
+  readonly retryAtUs: number | undefined;
+  /** Queue that it waits in for claims. */
+  readonly claimQueueId: string | undefined;
+}

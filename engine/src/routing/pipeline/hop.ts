@@ -1,0 +1,196 @@
+/** One pool of a decision: may it route, who may be chosen, who is, and is there room. */
+import { DuctorError } from '../../kernel/index.js';
+import type { Candidate, Change, Context } from '../core/candidate.js';
+import { inOneOrder } from '../core/routable.js';
+import { createStream } from '../core/stream.js';
+import { select, type Selection } from '../strategies/select.js';
+import { singly, type Exclusion, type Strategy } from '../strategies/strategy.js';
+import { fits as fitsOf } from './admission.js';
+import type { Attempt, DecisionInput, Hop, PoolSnapshot } from './decision.js';
+import { filter, type Filtered } from './filter.js';
+import { isOpenAt } from './hours.js';
+import type { Reason } from './outcomes.js';
+import { createEvaluator, type Evaluator } from './scope.js';
+import type { PoolView } from './view.js';
+
+/** What a hop came to. */
+export interface HopResult {
+  readonly hop: Hop;
+  readonly slate: readonly { readonly id: string; readonly units: number }[];
+  readonly changes: readonly Change[];
+  readonly retryAtUs?: number | undefined;
+  /** Whether work waits in the pool's claim queue. */
+  readonly isClaim?: boolean;
+}
+
+/** Why a pool does not route; undefined when it does. */
+function poolReason(view: PoolView, nowUs: number): Reason | undefined {
+  const { fields, isKilled } = view.document;
+  if (isKilled) return 'pool_kill_switched';
+  if (fields.status !== 'STATUS_ACTIVE') return 'pool_disabled';
+  return isOpenAt(view.hours, nowUs) ? undefined : 'pool_closed';
+}
+
+/** Values of enrichments by name, and whether one that must succeed did not. */
+function enrich(view: PoolView, input: DecisionInput): { values: Record<string, unknown>; reason: Reason | undefined } {
+  const given = input.enrichments ?? [];
+  const values = Object.fromEntries(
+    given.filter(({ isOk }) => isOk).map(({ name, value }) => [name, inOneOrder(value ?? null)]),
+  );
+  const isMissing = view.settings.enrichments.some(
+    ({ name, mustSucceed }) => mustSucceed && !Object.hasOwn(values, name),
+  );
+  if ((input.spentUs ?? 0) > view.settings.timeoutUs) return { values, reason: 'deadline_exceeded' };
+  return { values, reason: isMissing ? 'enrichment_failed' : undefined };
+}
+
+/** A strategy that chooses one recipient by its id, or nobody. */
+function direct(id: string): Strategy {
+  return (candidates) => ({
+    groups: singly(candidates.filter((each) => each.id === id)),
+    notes: [`override_by ${id}`],
+  });
+}
+
+/** A hop in progress. */
+interface Hopping {
+  readonly input: DecisionInput;
+  readonly snapshot: PoolSnapshot;
+  readonly evaluator: Evaluator;
+  readonly filtered: Filtered;
+  readonly index: number;
+  readonly direct: string | undefined;
+}
+
+/** The moment of one attempt. */
+function contextOf(hopping: Hopping, candidates: readonly Candidate[], attempt: number): Context {
+  const { input, snapshot, evaluator, filtered } = hopping;
+  const { view, state, bindings } = snapshot;
+  const seed = input.seedOf(view.id, hopping.index, attempt);
+  const { respondWithinUs } = view.settings;
+  const receivedUs = input.routable.receivedUs ?? input.nowUs;
+  return {
+    nowUs: input.nowUs,
+    poolId: view.id,
+    seed,
+    stream: createStream(seed),
+    routable: input.routable,
+    dueUs: respondWithinUs === undefined ? undefined : receivedUs + respondWithinUs,
+    previous: input.previous ?? [],
+    members: view.tiers,
+    state,
+    bindings,
+    answers: input.answers ?? new Map(),
+    isCapped: candidates.every(({ cap }) => cap !== undefined),
+    evaluate: (expression, candidate) => {
+      const looked = candidate === undefined ? undefined : filtered.origin.get(candidate);
+      if (looked === undefined) return evaluator.routable(expression);
+      return evaluator.recipient(expression, looked.member, looked.facts, looked.cap);
+    },
+  };
+}
+
+function unitsOf(filtered: Filtered, candidate: Candidate): number {
+  return filtered.origin.get(candidate)?.units ?? 1;
+}
+
+function slateOf({ filtered }: Hopping, selection: Selection): HopResult['slate'] {
+  return selection.slate.map((each) => ({ id: each.id, units: unitsOf(filtered, each) }));
+}
+
+const NOTHING: Selection = { order: [], slate: [], ranking: { groups: [] }, changes: [] };
+
+/** One selection, and the answer of admission; `isError` when an expression of the strategy failed on these values. */
+function attempt(hopping: Hopping, candidates: readonly Candidate[], number: number): Attempt & { isError: boolean } {
+  const { input, snapshot } = hopping;
+  const { view } = snapshot;
+  const context = contextOf(hopping, candidates, number);
+  const { seed, stream } = context;
+  const strategy = hopping.direct === undefined ? view.compiled.strategy : direct(hopping.direct);
+  const options = { slateSize: view.settings.slateSize, tieBreak: view.tieBreak };
+  try {
+    const selection = select(strategy, candidates, context, options);
+    const isChosen = selection.slate.length > 0;
+    const admission = isChosen ? input.admit?.(view.id, slateOf(hopping, selection)) : undefined;
+    return { seed, draws: stream.draws, selection, admission, isError: false };
+  } catch (caught) {
+    // A key or score that fails on these values is the pool's fault, not the engine's: the decision says so.
+    if (!(caught instanceof DuctorError) || !caught.code.startsWith('expression_')) throw caught;
+    return { seed, draws: stream.draws, selection: NOTHING, admission: undefined, isError: true };
+  }
+}
+
+/** Selects and asks for admission, again and again without those that were refused, as often as the pool allows. */
+function attemptAll(hopping: Hopping): { attempts: readonly Attempt[]; reason: Reason | undefined } {
+  const attempts: Attempt[] = [];
+  let candidates = hopping.filtered.candidates;
+  for (let number = 0; number < hopping.snapshot.view.settings.maxAttempts; number += 1) {
+    const { isError, ...made } = attempt(hopping, candidates, number);
+    attempts.push(made);
+    if (isError) return { attempts, reason: 'strategy_error' };
+    if (made.selection.slate.length === 0) {
+      return { attempts, reason: number === 0 ? 'no_eligible_recipient' : 'recipient_capacity_exhausted' };
+    }
+    const { admission } = made;
+    if (admission === undefined || admission.kind === 'granted') return { attempts, reason: undefined };
+    if (admission.kind === 'unavailable') return { attempts, reason: 'capacity_authority_unavailable' };
+    const refused = new Set(admission.usage.filter((each) => !fitsOf(each)).map(({ id }) => id));
+    candidates = candidates.filter(({ id }) => !refused.has(id));
+  }
+  return { attempts, reason: 'recipient_capacity_exhausted' };
+}
+
+/** Runs one pool. `directId` chooses a recipient by name, past the pool's strategy. */
+export function runHop(
+  input: DecisionInput,
+  snapshot: PoolSnapshot,
+  rules: Readonly<Record<string, unknown>>,
+  index: number,
+  directId: string | undefined,
+): HopResult {
+  const { view } = snapshot;
+  const none = { snapshot, filtered: undefined, attempts: [], direct: directId, fell: undefined };
+  const closed = poolReason(view, input.nowUs);
+  if (closed !== undefined) return { hop: { ...none, reason: closed }, slate: [], changes: [] };
+  const { values, reason: enrichReason } = enrich(view, input);
+  if (enrichReason !== undefined) return { hop: { ...none, reason: enrichReason }, slate: [], changes: [] };
+  const evaluator = createEvaluator(view.reads, { rules, nowUs: input.nowUs, enrichments: values });
+  const filtered = filter({
+    view,
+    facts: snapshot.facts,
+    routable: input.routable,
+    nowUs: input.nowUs,
+    evaluator,
+    pinned: input.pinned ?? NO_LIMITS,
+    excluded: input.excluded ?? NOBODY,
+    conflicting: input.conflicting ?? NOBODY,
+  });
+  if (view.settings.isClaim && directId === undefined) {
+    return { hop: { ...none, filtered, reason: undefined }, slate: [], changes: [], isClaim: true };
+  }
+  if (filtered.retryAtUs !== undefined) {
+    const hop: Hop = { ...none, filtered, reason: 'all_cooling_down' };
+    return { hop, slate: [], changes: [], retryAtUs: filtered.retryAtUs };
+  }
+  return chooseIn({ input, snapshot, evaluator, filtered, index, direct: directId });
+}
+
+const NO_LIMITS: ReadonlyMap<string, number> = new Map();
+const NOBODY: ReadonlySet<string> = new Set();
+
+function chooseIn(hopping: Hopping): HopResult {
+  const { attempts, reason } = attemptAll(hopping);
+  const chosen = reason === undefined ? attempts.at(-1)?.selection : undefined;
+  const { snapshot, filtered } = hopping;
+  return {
+    hop: { snapshot, filtered, attempts, direct: hopping.direct, reason, fell: undefined },
+    slate: chosen === undefined ? [] : slateOf(hopping, chosen),
+    changes: chosen?.changes ?? [],
+  };
+}
+
+/** Verdicts of strategies on candidates that Filter had let through. */
+export function exclusionsOf(hop: Hop): ReadonlyMap<string, Exclusion> {
+  const excluded = hop.attempts[0]?.selection.ranking.excluded ?? [];
+  return new Map(excluded.map(([{ id }, why]) => [id, why]));
+}

@@ -1,0 +1,55 @@
+/** A pool's configuration with everything that was left out filled in, durations in microseconds. */
+import { fallbacksOf, msOf, type Fallback, type PoolConfig } from '../../pools/index.js';
+
+/** What the pipeline asks of a pool. */
+export interface PoolSettings {
+  readonly isClaim: boolean;
+  readonly claimQueueId: string | undefined;
+  readonly timeoutUs: number;
+  readonly requiresAcceptance: boolean;
+  readonly maxDepth: number;
+  readonly maxAttempts: number;
+  readonly slateSize: number;
+  readonly panicPct: number;
+  readonly slowStart: { readonly windowUs: number; readonly minPct: number } | undefined;
+  readonly fallbacks: readonly Fallback[];
+  readonly overflowPoolId: string | undefined;
+  readonly catchallPoolId: string | undefined;
+  readonly fallbackRecipientId: string | undefined;
+  /** Units above its limit that a recipient may have and still be a candidate; admission never looks at it. */
+  readonly overCapacity: number;
+  /** Share of each limit kept free for what is at least as urgent. */
+  readonly headroom: { readonly pct: number; readonly priority: number } | undefined;
+  /** First clause of the SLA that says when a response is due, counted from when the work came in. */
+  readonly respondWithinUs: number | undefined;
+  readonly enrichments: readonly { readonly name: string; readonly mustSucceed: boolean }[];
+}
+
+function usOf(duration: string | undefined, byDefault: string): number {
+  return msOf(duration ?? byDefault) * 1000;
+}
+
+/** The settings of a checked configuration. */
+export function settingsOf(config: PoolConfig): PoolSettings {
+  const { slow_start: slow, capacity_headroom_pct: pct = 0, headroom_priority: priority, sla } = config;
+  const within = sla?.pickup_within ?? sla?.first_response_within ?? sla?.resolve_within;
+  return {
+    isClaim: config.routing_mode === 'claim',
+    claimQueueId: config.claim_queue_id,
+    timeoutUs: usOf(config.default_timeout, '30s'),
+    requiresAcceptance: config.requires_acceptance ?? false,
+    maxDepth: config.max_routing_depth ?? 3,
+    maxAttempts: config.max_admission_attempts ?? 3,
+    slateSize: config.slate_size ?? 1,
+    panicPct: config.health?.panic_pct ?? 50,
+    slowStart: slow === undefined ? undefined : { windowUs: usOf(slow.window, '0s'), minPct: slow.min_pct ?? 10 },
+    fallbacks: fallbacksOf(config),
+    overflowPoolId: config.overflow_pool_id,
+    catchallPoolId: config.catchall_pool_id,
+    fallbackRecipientId: config.fallback_recipient_id,
+    overCapacity: config.allow_over_capacity === true ? (config.over_capacity_budget ?? 0) : 0,
+    headroom: pct === 0 || priority === undefined ? undefined : { pct, priority },
+    respondWithinUs: within === undefined ? undefined : usOf(within, '0s'),
+    enrichments: (config.enrichments ?? []).map(({ name, on_error }) => ({ name, mustSucceed: on_error === 'fail' })),
+  };
+}
