@@ -38,6 +38,8 @@ export interface RecipientFacts {
 /** A recipient that may be chosen. */
 export interface Candidate {
   readonly id: string;
+  /** Its place among the pool's recipients, in order of their ids. */
+  readonly place: number;
   readonly words: Words;
   /** Thousandths; slow start is taken into account. */
   readonly weightMilli: number;

@@ -63,10 +63,9 @@ const SHOWN = 20;
 function droppedIn(hop: Hop): readonly Dropped[] {
   const exclusions = exclusionsOf(hop);
   const byVerdict = new Map<string, { count: number; recipients: { id: string; name: string; detail: string }[] }>();
-  const passed = new Set(hop.filtered?.origin.values());
-  for (const looked of hop.filtered?.looked ?? []) {
-    const { member, verdicts } = looked;
-    const code = passed.has(looked) ? exclusions.get(member.id) : verdicts[0]?.code;
+  const passed = new Set(hop.filtered?.candidates.map(({ place }) => place));
+  for (const [place, { member, verdicts }] of (hop.filtered?.looked ?? []).entries()) {
+    const code = passed.has(place) ? exclusions.get(member.id) : verdicts[0]?.code;
     if (code === undefined) continue;
     const entry = byVerdict.get(code) ?? { count: 0, recipients: [] };
     entry.count += 1;
@@ -91,7 +90,7 @@ function rankingOf(hop: Hop): readonly Ranked[] {
     const micro = selection.ranking.scores?.get(candidate);
     return {
       id: candidate.id,
-      name: nameOf(hop.filtered?.origin.get(candidate)?.member.scope ?? {}),
+      name: nameOf(hop.filtered?.looked[candidate.place]?.member.scope ?? {}),
       score: micro === undefined ? undefined : micro / 1_000_000,
       load: candidate.load,
       limit: candidate.cap,

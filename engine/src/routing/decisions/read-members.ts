@@ -107,7 +107,7 @@ export function readMembers(hop: unknown, nowUs: number): ReadMembers {
       costMicros: typeof cost === 'string' ? BigInt(cost) : undefined,
       maxConcurrent: columns.limit[index] ?? 0,
       dailyLimit: columns.daily[index] ?? 0,
-      unitCosts: { default: columns.units[index] ?? 1 },
+      unitCosts: new Map([['default', columns.units[index] ?? 1]]),
       hours: columns.isClosed[index] === true ? { isShut: true, nextOpenUs: undefined } : undefined,
       skills: skills[index] ?? new Map(),
       scope: scopes[index] ?? { attributes: {} },

@@ -1,7 +1,7 @@
 /**
- * The record of a decision: canonical JSON with everything the decision was made from and everything it came to. What
- * is the same for many decisions (pools' configurations, rules) is named by its digest; what an expression does not
- * read is left out. Short names keep a record of 12 candidates below 2.5 KB:
+ * The record of a decision: JSON in one order of keys with everything the decision was made from and everything it came
+ * to. What is the same for many decisions (pools' configurations, rules) is named by its digest; what an expression
+ * does not read is left out. Short names keep a record of 12 candidates below 2.5 KB:
  *
  * hop: p pool, v version, d digest, i ids, r versions, w weights (milli), t tiers, o order, c costs, m limits, l daily
  * limits, u units, s states, su until, ia active, cl closed, f facts, k skills, q attributes, b bindings, z state, g
@@ -21,7 +21,8 @@ import type { Member, PoolReads } from '../pipeline/view.js';
 import type { CompiledRule } from '../rules/rule.js';
 import { STRATEGY_IMPLEMENTATION } from '../strategies/compile-strategy.js';
 import { column, packIds } from './columns.js';
-import { pathsBelow, projectionOf, valueAt, type Path } from './paths.js';
+import { projectionOf, valueAt } from './paths.js';
+import { attributePaths, recipientPaths } from './reads.js';
 import { writeState } from './written-state.js';
 
 /** Name of the form of records. */
@@ -105,15 +106,6 @@ function writeValue(value: unknown): unknown {
   if (Array.isArray(value)) return value;
   if (typeof value !== 'object' || value === null) return value ?? null;
   return { '{': Object.entries(value).map(([key, inner]) => [key, writeValue(inner)]) };
-}
-
-/** Paths of recipients that a pool reads. */
-function recipientPaths(reads: PoolReads): readonly Path[] {
-  return pathsBelow(
-    'recipient',
-    reads.expressions,
-    reads.attributes.map((name) => ['attributes', name]),
-  );
 }
 
 function writeAttributes(members: readonly Member[], reads: PoolReads): unknown {
@@ -227,7 +219,7 @@ function writeAttempt(attempt: Attempt, placeOf: (id: string) => number | string
   const { order, ranking } = attempt.selection;
   const { scores, excluded = [], notes = [] } = ranking;
   return {
-    s: seedText(attempt.seed),
+    s: seedText(attempt.moment.seed),
     d: attempt.draws === 0 ? undefined : attempt.draws,
     o: order.map(({ id }) => placeOf(id)),
     c: scores === undefined ? undefined : order.map((each) => scores.get(each) ?? null),
@@ -266,14 +258,12 @@ function writeHop(hop: Hop, decision: Decision): Record<string, unknown> {
 
 /** As much of the routable as decided. */
 function writeRoutable(routable: Routable, decision: Decision): Record<string, unknown> {
-  const expressions = [
-    ...decision.rules.trace.map(([rule]) => rule.expression),
-    ...decision.hops.flatMap(({ snapshot }) => snapshot.view.reads.expressions),
+  const readers = [
+    ...decision.rules.trace.map(([rule]) => rule),
+    ...decision.hops.map(({ snapshot }) => snapshot.view.reads),
   ];
-  const paths = pathsBelow('routable', expressions).filter(([first]) => first === undefined || first === 'attributes');
-  const isWhole = paths.some(([first]) => first === undefined);
-  const below = isWhole ? [[]] : paths.map((path) => path.slice(1));
-  const attributes = below.length === 0 ? undefined : projectionOf(routable.attributes, below);
+  const paths = readers.flatMap(attributePaths);
+  const attributes = paths.length === 0 ? undefined : projectionOf(routable.attributes, paths);
   return {
     id: routable.id,
     type: routable.type === '' ? undefined : routable.type,
@@ -325,7 +315,7 @@ function writeGiven({ input }: Decision): Record<string, unknown> {
 export function writeRecord(decision: Decision, engine: { readonly version: string; readonly tzdb: string }): string {
   const { input, slate } = decision;
   const selection = { pool: decision.poolId, slate };
-  return canonicalJson({
+  return JSON.stringify({
     schema: RECORD_SCHEMA,
     id: input.decisionId,
     at: input.nowUs,
@@ -344,7 +334,7 @@ export function writeRecord(decision: Decision, engine: { readonly version: stri
     slate: slate.length === 0 ? undefined : slate.map(({ id, units }) => [id, units]),
     retry: decision.retryAtUs,
     queue: decision.claimQueueId,
-    selection: slate.length === 0 ? undefined : digestText(canonicalJson(selection)),
+    selection: slate.length === 0 ? undefined : digestText(JSON.stringify(selection)),
   });
 }
 

@@ -248,7 +248,7 @@ describe('Assign', () => {
     const second = decide(
       inputOf([snapshot], { admit: admitting([snapshot], { [idOf(1)]: 1, [idOf(2)]: 1, [idOf(3)]: 1, [idOf(4)]: 0 }) }),
     );
-    const seeds = second.hops[0]?.attempts.map(({ seed }) => seed.join()) ?? [];
+    const seeds = second.hops[0]?.attempts.map(({ moment }) => moment.seed.join()) ?? [];
     expect(new Set(seeds).size).toBe(seeds.length);
     const full = Object.fromEntries(limited.map(({ id }) => [id, 1]));
     const refused = decide(inputOf([snapshot], { admit: admitting([snapshot], full) }));

@@ -56,7 +56,8 @@ export interface DecisionInput {
 
 /** One selection and what admission said of it. */
 export interface Attempt {
-  readonly seed: Seed;
+  /** Knows its seed; working it out may wait until its record is written. */
+  readonly moment: { readonly seed: Seed };
   /** Random numbers drawn. */
   readonly draws: number;
   readonly selection: Selection;

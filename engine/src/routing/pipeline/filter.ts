@@ -46,9 +46,8 @@ export interface Looked {
 export interface Filtered {
   /** All members, in order of their ids. */
   readonly looked: readonly Looked[];
+  /** Each knows its place in `looked`. */
   readonly candidates: readonly Candidate[];
-  /** Looked-at ones by candidate. */
-  readonly origin: ReadonlyMap<Candidate, Looked>;
   readonly isPanic: boolean;
   /** When all that stands against anybody is a cooldown: the first moment at which one ends. */
   readonly retryAtUs: number | undefined;
@@ -64,22 +63,21 @@ function effectiveLimit(pinned: number, live: number): number | undefined {
 
 /** Units that a job takes of a recipient. */
 function unitsOf({ unitCosts }: Member, channel: string): number {
-  const cost = (name: string): number | undefined => (Object.hasOwn(unitCosts, name) ? unitCosts[name] : undefined);
-  return cost(channel) ?? cost('default') ?? 1;
+  if (unitCosts.size === 0) return 1;
+  return unitCosts.get(channel) ?? unitCosts.get('default') ?? 1;
 }
 
 function stateVerdict(member: Member, facts: RecipientFacts, nowUs: number): Verdict | undefined {
   const { state, stateUntilUs } = member;
-  const isOver = stateUntilUs !== undefined && stateUntilUs <= nowUs;
-  if (state !== 'RECIPIENT_STATE_AVAILABLE' && !isOver) {
+  if (state !== 'RECIPIENT_STATE_AVAILABLE' && (stateUntilUs === undefined || stateUntilUs > nowUs)) {
     return { code: state === 'RECIPIENT_STATE_COOLDOWN' ? 'cooling_down' : 'state_not_available', detail: state };
   }
-  const isCooling = (facts.cooldownUntilUs ?? 0) > nowUs && facts.isEjected !== true;
+  const isCooling = facts.cooldownUntilUs !== undefined && facts.cooldownUntilUs > nowUs && facts.isEjected !== true;
   return isCooling ? { code: 'cooling_down', detail: `until ${facts.cooldownUntilUs}` } : undefined;
 }
 
 /** What an eligibility rule says of a member. */
-function ruleVerdict(rule: CelExpression, input: FilterInput, looked: Omit<Looked, 'verdicts'>): Verdict | undefined {
+function ruleVerdict(rule: CelExpression, input: FilterInput, looked: Looked): Verdict | undefined {
   try {
     const isTrue = input.evaluator.recipient(rule, looked.member, looked.facts, looked.cap) === true;
     return isTrue ? undefined : { code: 'rule_false' };
@@ -90,6 +88,7 @@ function ruleVerdict(rule: CelExpression, input: FilterInput, looked: Omit<Looke
 }
 
 function skillVerdict({ skills }: Member, required: readonly string[]): Verdict | undefined {
+  if (required.length === 0) return undefined;
   const missing = required.filter((name) => !skills.has(name));
   return missing.length === 0 ? undefined : { code: 'skill_missing', detail: missing.join(', ') };
 }
@@ -100,10 +99,7 @@ function keptFree(limit: number, { view, routable }: FilterInput): number {
   return headroom === undefined || routable.priority >= headroom.priority ? 0 : Math.ceil((limit * headroom.pct) / 100);
 }
 
-function capacityVerdicts(
-  input: FilterInput,
-  { member, facts, units, cap }: Omit<Looked, 'verdicts'>,
-): readonly Verdict[] {
+function capacityVerdicts(input: FilterInput, { member, facts, units, cap }: Looked): readonly Verdict[] {
   const used = facts.held + facts.committed;
   const today = facts.admittedToday + facts.committedToday;
   const room =
@@ -117,39 +113,41 @@ function capacityVerdicts(
   ];
 }
 
-/** All verdicts on one member, in their order. */
-function verdictsOn(input: FilterInput, looked: Omit<Looked, 'verdicts'>): readonly Verdict[] {
-  const { member, facts } = looked;
-  const { nowUs, view } = input;
-  const found: Verdict[] = [];
+/** Verdicts that need no more than a look: nothing is allocated for one that passes. */
+function addPlainVerdicts(found: Verdict[], input: FilterInput, { member, facts }: Looked): void {
   if (!member.isActive) found.push({ code: 'status_inactive' });
-  const state = stateVerdict(member, facts, nowUs);
+  const state = stateVerdict(member, facts, input.nowUs);
   if (state !== undefined) found.push(state);
-  if (!isOpenAt(member.hours, nowUs)) found.push({ code: 'outside_schedule' });
+  if (!isOpenAt(member.hours, input.nowUs)) found.push({ code: 'outside_schedule' });
   if (member.weightMilli === 0) found.push({ code: 'weight_zero' });
   if (input.excluded.has(member.id)) found.push({ code: 'excluded_previous' });
-  const rule = view.eligibility === undefined ? undefined : ruleVerdict(view.eligibility, input, looked);
+}
+
+/** All verdicts on one member, in their order. */
+function verdictsOn(input: FilterInput, looked: Looked, found: Verdict[]): readonly Verdict[] {
+  const { member, facts } = looked;
+  addPlainVerdicts(found, input, looked);
+  const { eligibility } = input.view;
+  const rule = eligibility === undefined ? undefined : ruleVerdict(eligibility, input, looked);
   if (rule !== undefined) found.push(rule);
   const skill = skillVerdict(member, input.routable.requiredSkills);
   if (skill !== undefined) found.push(skill);
   if (input.conflicting.has(member.id)) found.push({ code: 'dedupe_conflict' });
-  found.push(...capacityVerdicts(input, looked));
-  if (facts.isEjected === true && (facts.cooldownUntilUs ?? 0) > nowUs) {
+  for (const verdict of capacityVerdicts(input, looked)) found.push(verdict);
+  if (facts.isEjected === true && facts.cooldownUntilUs !== undefined && facts.cooldownUntilUs > input.nowUs) {
     found.push({ code: 'ejected', detail: `until ${facts.cooldownUntilUs}` });
   }
-  return found.length === 0 ? OK : found;
+  return found.length === 0 ? OK : found.splice(0);
 }
 
-function lookAt(input: FilterInput, member: Member): Looked {
+/** @param found an empty list to collect in: nearly everybody passes, and then nothing is allocated */
+function lookAt(input: FilterInput, member: Member, found: Verdict[]): Looked {
   const facts = input.facts.get(member.id) ?? NO_FACTS;
   const pinned = input.pinned.size === 0 ? 0 : (input.pinned.get(member.id) ?? 0);
-  const looked = {
-    member,
-    facts,
-    units: unitsOf(member, input.routable.channel),
-    cap: effectiveLimit(pinned, member.maxConcurrent),
-  };
-  return { ...looked, verdicts: verdictsOn(input, looked) };
+  const units = unitsOf(member, input.routable.channel);
+  const looked = { member, facts, units, cap: effectiveLimit(pinned, member.maxConcurrent), verdicts: OK };
+  looked.verdicts = verdictsOn(input, looked, found);
+  return looked;
 }
 
 function isOnly(verdicts: readonly Verdict[], code: Verdict['code']): boolean {
@@ -157,20 +155,12 @@ function isOnly(verdicts: readonly Verdict[], code: Verdict['code']): boolean {
 }
 
 /** Makes a candidate of a member. */
-function candidateOf(
-  { member, facts, cap }: Looked,
-  { view, nowUs }: Pick<FilterInput, 'view' | 'nowUs'>,
-): Candidate {
-  const { slowStart } = view.settings;
-  const sinceUs = nowUs - (facts.inRotationSinceUs ?? Number.NEGATIVE_INFINITY);
-  const weightMilli =
-    slowStart === undefined
-      ? member.weightMilli
-      : slowStartWeight(member.weightMilli, sinceUs, slowStart.windowUs, slowStart.minPct);
+function candidateOf({ member, facts, cap }: Looked, place: number, { view, nowUs }: FilterInput): Candidate {
   return {
     id: member.id,
+    place,
     words: member.words,
-    weightMilli,
+    weightMilli: view.settings.slowStart === undefined ? member.weightMilli : slowedWeight(member, facts, view, nowUs),
     tier: member.tier,
     order: member.order,
     costMicros: member.costMicros,
@@ -182,6 +172,12 @@ function candidateOf(
   };
 }
 
+/** Weight of a member that may have come into the rotation a while ago. */
+function slowedWeight({ weightMilli }: Member, facts: RecipientFacts, { settings }: PoolView, nowUs: number): number {
+  const sinceUs = nowUs - (facts.inRotationSinceUs ?? Number.NEGATIVE_INFINITY);
+  return slowStartWeight(weightMilli, sinceUs, settings.slowStart?.windowUs ?? 0, settings.slowStart?.minPct ?? 100);
+}
+
 /** The end of a cooldown, as far as it is known. */
 function endOfCooldown({ member, facts }: Looked): number {
   return Math.max(
@@ -190,23 +186,28 @@ function endOfCooldown({ member, facts }: Looked): number {
   );
 }
 
+/** The first moment at which a cooldown ends that is all there is against somebody. */
+function retryAt(looked: readonly Looked[], nowUs: number): number | undefined {
+  const ends = looked.filter(({ verdicts }) => isOnly(verdicts, 'cooling_down')).map(endOfCooldown);
+  const ahead = ends.filter((end) => end > nowUs);
+  return ahead.length === 0 ? undefined : Math.min(...ahead);
+}
+
 /** Looks at every member of a pool. */
 export function filter(input: FilterInput): Filtered {
-  const looked = input.view.members.map((member) => lookAt(input, member));
-  const ejected = looked.filter(({ verdicts }) => isOnly(verdicts, 'ejected'));
-  const healthy = looked.filter(({ verdicts }) => verdicts.length === 0);
-  const panics = isPanic(healthy.length, healthy.length + ejected.length, input.view.settings.panicPct);
-  const passed = panics
-    ? looked.filter(({ verdicts }) => verdicts.length === 0 || isOnly(verdicts, 'ejected'))
-    : healthy;
-  const origin = new Map(passed.map((each) => [candidateOf(each, input), each]));
-  const cooling = looked.filter(({ verdicts }) => isOnly(verdicts, 'cooling_down'));
-  const ends = cooling.map(endOfCooldown).filter((end) => end > input.nowUs);
-  return {
-    looked,
-    candidates: [...origin.keys()],
-    origin,
-    isPanic: panics,
-    retryAtUs: origin.size === 0 && ends.length > 0 ? Math.min(...ends) : undefined,
-  };
+  const found: Verdict[] = [];
+  const looked = input.view.members.map((member) => lookAt(input, member, found));
+  let [healthy, ejected] = [0, 0];
+  for (const { verdicts } of looked) {
+    if (verdicts.length === 0) healthy += 1;
+    else if (isOnly(verdicts, 'ejected')) ejected += 1;
+  }
+  const panics = isPanic(healthy, healthy + ejected, input.view.settings.panicPct);
+  const candidates: Candidate[] = [];
+  for (const [place, each] of looked.entries()) {
+    const passes = each.verdicts.length === 0 || (panics && isOnly(each.verdicts, 'ejected'));
+    if (passes) candidates.push(candidateOf(each, place, input));
+  }
+  const retryAtUs = candidates.length === 0 ? retryAt(looked, input.nowUs) : undefined;
+  return { looked, candidates, isPanic: panics, retryAtUs };
 }

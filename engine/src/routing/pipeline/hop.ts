@@ -1,8 +1,7 @@
 /** One pool of a decision: may it route, who may be chosen, who is, and is there room. */
 import { DuctorError } from '../../kernel/index.js';
-import type { Candidate, Change, Context } from '../core/candidate.js';
+import type { Candidate, Change } from '../core/candidate.js';
 import { inOneOrder } from '../core/routable.js';
-import { createStream } from '../core/stream.js';
 import { select, type Selection } from '../strategies/select.js';
 import { singly, type Exclusion, type Strategy } from '../strategies/strategy.js';
 import { fits as fitsOf } from './admission.js';
@@ -10,7 +9,8 @@ import type { Attempt, DecisionInput, Hop, PoolSnapshot } from './decision.js';
 import { filter, type Filtered } from './filter.js';
 import { isOpenAt } from './hours.js';
 import type { Reason } from './outcomes.js';
-import { createEvaluator, type Evaluator } from './scope.js';
+import { Moment } from './moment.js';
+import { Evaluator } from './scope.js';
 import type { PoolView } from './view.js';
 
 /** What a hop came to. */
@@ -31,16 +31,19 @@ function poolReason(view: PoolView, nowUs: number): Reason | undefined {
   return isOpenAt(view.hours, nowUs) ? undefined : 'pool_closed';
 }
 
+const NOT_ENRICHED = { values: {}, reason: undefined };
+
 /** Values of enrichments by name, and whether one that must succeed did not. */
 function enrich(view: PoolView, input: DecisionInput): { values: Record<string, unknown>; reason: Reason | undefined } {
   const given = input.enrichments ?? [];
+  if ((input.spentUs ?? 0) > view.settings.timeoutUs) return { values: {}, reason: 'deadline_exceeded' };
+  if (given.length === 0 && view.settings.enrichments.length === 0) return NOT_ENRICHED;
   const values = Object.fromEntries(
     given.filter(({ isOk }) => isOk).map(({ name, value }) => [name, inOneOrder(value ?? null)]),
   );
   const isMissing = view.settings.enrichments.some(
     ({ name, mustSucceed }) => mustSucceed && !Object.hasOwn(values, name),
   );
-  if ((input.spentUs ?? 0) > view.settings.timeoutUs) return { values, reason: 'deadline_exceeded' };
   return { values, reason: isMissing ? 'enrichment_failed' : undefined };
 }
 
@@ -63,35 +66,19 @@ interface Hopping {
 }
 
 /** The moment of one attempt. */
-function contextOf(hopping: Hopping, candidates: readonly Candidate[], attempt: number): Context {
-  const { input, snapshot, evaluator, filtered } = hopping;
-  const { view, state, bindings } = snapshot;
-  const seed = input.seedOf(view.id, hopping.index, attempt);
-  const { respondWithinUs } = view.settings;
-  const receivedUs = input.routable.receivedUs ?? input.nowUs;
-  return {
-    nowUs: input.nowUs,
-    poolId: view.id,
-    seed,
-    stream: createStream(seed),
-    routable: input.routable,
-    dueUs: respondWithinUs === undefined ? undefined : receivedUs + respondWithinUs,
-    previous: input.previous ?? [],
-    members: view.tiers,
-    state,
-    bindings,
-    answers: input.answers ?? new Map(),
+function momentOf(
+  { input, snapshot, evaluator, filtered, index }: Hopping,
+  candidates: readonly Candidate[],
+  attempt: number,
+): Moment {
+  return new Moment(input, snapshot, evaluator, filtered.looked, {
     isCapped: candidates.every(({ cap }) => cap !== undefined),
-    evaluate: (expression, candidate) => {
-      const looked = candidate === undefined ? undefined : filtered.origin.get(candidate);
-      if (looked === undefined) return evaluator.routable(expression);
-      return evaluator.recipient(expression, looked.member, looked.facts, looked.cap);
-    },
-  };
+    seed: () => input.seedOf(snapshot.view.id, index, attempt),
+  });
 }
 
 function unitsOf(filtered: Filtered, candidate: Candidate): number {
-  return filtered.origin.get(candidate)?.units ?? 1;
+  return filtered.looked[candidate.place]?.units ?? 1;
 }
 
 function slateOf({ filtered }: Hopping, selection: Selection): HopResult['slate'] {
@@ -104,19 +91,18 @@ const NOTHING: Selection = { order: [], slate: [], ranking: { groups: [] }, chan
 function attempt(hopping: Hopping, candidates: readonly Candidate[], number: number): Attempt & { isError: boolean } {
   const { input, snapshot } = hopping;
   const { view } = snapshot;
-  const context = contextOf(hopping, candidates, number);
-  const { seed, stream } = context;
+  const moment = momentOf(hopping, candidates, number);
   const strategy = hopping.direct === undefined ? view.compiled.strategy : direct(hopping.direct);
   const options = { slateSize: view.settings.slateSize, tieBreak: view.tieBreak };
   try {
-    const selection = select(strategy, candidates, context, options);
+    const selection = select(strategy, candidates, moment, options);
     const isChosen = selection.slate.length > 0;
     const admission = isChosen ? input.admit?.(view.id, slateOf(hopping, selection)) : undefined;
-    return { seed, draws: stream.draws, selection, admission, isError: false };
+    return { moment, draws: moment.draws, selection, admission, isError: false };
   } catch (caught) {
     // A key or score that fails on these values is the pool's fault, not the engine's: the decision says so.
     if (!(caught instanceof DuctorError) || !caught.code.startsWith('expression_')) throw caught;
-    return { seed, draws: stream.draws, selection: NOTHING, admission: undefined, isError: true };
+    return { moment, draws: moment.draws, selection: NOTHING, admission: undefined, isError: true };
   }
 }
 
@@ -125,9 +111,9 @@ function attemptAll(hopping: Hopping): { attempts: readonly Attempt[]; reason: R
   const attempts: Attempt[] = [];
   let candidates = hopping.filtered.candidates;
   for (let number = 0; number < hopping.snapshot.view.settings.maxAttempts; number += 1) {
-    const { isError, ...made } = attempt(hopping, candidates, number);
+    const made = attempt(hopping, candidates, number);
     attempts.push(made);
-    if (isError) return { attempts, reason: 'strategy_error' };
+    if (made.isError) return { attempts, reason: 'strategy_error' };
     if (made.selection.slate.length === 0) {
       return { attempts, reason: number === 0 ? 'no_eligible_recipient' : 'recipient_capacity_exhausted' };
     }
@@ -154,7 +140,7 @@ export function runHop(
   if (closed !== undefined) return { hop: { ...none, reason: closed }, slate: [], changes: [] };
   const { values, reason: enrichReason } = enrich(view, input);
   if (enrichReason !== undefined) return { hop: { ...none, reason: enrichReason }, slate: [], changes: [] };
-  const evaluator = createEvaluator(view.reads, { rules, nowUs: input.nowUs, enrichments: values });
+  const evaluator = new Evaluator(view.reads, rules, input.nowUs, values);
   const filtered = filter({
     view,
     facts: snapshot.facts,

@@ -5,12 +5,6 @@ import { routableScope, type Routable } from '../core/routable.js';
 import { countsAt } from '../strategies/success-counts.js';
 import type { Member, PoolReads } from './view.js';
 
-/** Evaluates expressions over a routable and, one at a time, over recipients. */
-export interface Evaluator {
-  routable(expression: CelExpression): unknown;
-  recipient(expression: CelExpression, member: Member, facts: RecipientFacts, cap: number | undefined): unknown;
-}
-
 /** Statistics are forgotten by this half-life where an expression reads them: a day. */
 const STATS_HALF_LIFE_US = 86_400_000_000;
 
@@ -29,23 +23,40 @@ export function ruleScope(routable: Routable, nowUs: number): Readonly<Record<st
   return { routable: routableScope(routable, nowUs), now: new Date(Math.floor(nowUs / 1000)) };
 }
 
-/** An evaluator for one hop. */
-export function createEvaluator(
-  reads: PoolReads,
-  given: {
-    readonly rules: Readonly<Record<string, unknown>>;
-    readonly nowUs: number;
-    readonly enrichments: Readonly<Record<string, unknown>>;
-  },
-): Evaluator {
-  const scope: Record<string, unknown> = { ...given.rules, enrichments: given.enrichments };
-  return {
-    routable: (expression) => expression.evaluate(given.rules),
-    recipient: (expression, member, facts, cap) => {
-      scope['recipient'] = member.scope;
-      if (reads.usesLoad) scope['load'] = { used: facts.held + facts.committed, limit: cap ?? -1 };
-      if (reads.usesStats) scope['stats'] = statsOf(facts, given.nowUs);
-      return expression.evaluate(scope);
-    },
+/** Evaluates the expressions of one hop: over the routable and, one at a time, over recipients. */
+export class Evaluator {
+  readonly #rules: Readonly<Record<string, unknown>>;
+  readonly #scope: {
+    readonly routable: unknown;
+    readonly now: unknown;
+    readonly enrichments: unknown;
+    recipient: unknown;
+    load: unknown;
+    stats: unknown;
   };
+
+  constructor(
+    readonly reads: PoolReads,
+    rules: Readonly<Record<string, unknown>>,
+    readonly nowUs: number,
+    enrichments: Readonly<Record<string, unknown>>,
+  ) {
+    const { routable, now } = rules;
+    this.#rules = rules;
+    this.#scope = { routable, now, enrichments, recipient: null, load: null, stats: null };
+  }
+
+  /** Of an expression that reads no recipient. */
+  routable(expression: CelExpression): unknown {
+    return expression.evaluate(this.#rules);
+  }
+
+  /** Of an expression over one recipient. */
+  recipient(expression: CelExpression, member: Member, facts: RecipientFacts, cap: number | undefined): unknown {
+    const scope = this.#scope;
+    scope.recipient = member.scope;
+    if (this.reads.usesLoad) scope.load = { used: facts.held + facts.committed, limit: cap ?? -1 };
+    if (this.reads.usesStats) scope.stats = statsOf(facts, this.nowUs);
+    return expression.evaluate(scope);
+  }
 }

@@ -38,7 +38,7 @@ export interface Member {
   readonly maxConcurrent: number;
   readonly dailyLimit: number;
   /** Units of one job, by channel; `default` for the others. */
-  readonly unitCosts: Readonly<Record<string, number>>;
+  readonly unitCosts: ReadonlyMap<string, number>;
   readonly hours: Hours;
   readonly skills: ReadonlyMap<string, number>;
   /** As expressions see it. */
@@ -127,7 +127,7 @@ function memberOf({ id, version, fields }: StoredRecipient, poolId: string): Mem
     costMicros: cost === undefined ? undefined : BigInt(cost),
     maxConcurrent: fields.capacity.max_concurrent,
     dailyLimit: fields.capacity.daily_limit,
-    unitCosts: fields.capacity.unit_costs,
+    unitCosts: new Map(Object.entries(fields.capacity.unit_costs)),
     hours: compileOpening(fields.schedule, fields.timezone),
     skills: skillsOf(fields),
     scope: scopeOf(id, fields),

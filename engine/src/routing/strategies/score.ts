@@ -4,7 +4,7 @@ import { DuctorError } from '../../kernel/index.js';
 import type { ParamsOf } from '../../pools/index.js';
 import type { Candidate, Context } from '../core/candidate.js';
 import { roundHalfEven } from '../core/fixed-point.js';
-import { grouped, type Exclusion, type Strategy } from './strategy.js';
+import { groupedBy, type Exclusion, type Strategy } from './strategy.js';
 
 /** Scores beyond this are no scores: their millionths would not fit 64 bits. */
 const SCORE_MAX = 9e12;
@@ -40,7 +40,6 @@ export function score(params: ParamsOf<'score'>, expression: CelExpression): Str
       else if (least !== undefined && value * sign < least * sign) excluded.push([candidate, 'below_min_score']);
       else scores.set(candidate, value);
     }
-    const byScore = (a: Candidate, b: Candidate): number => ((scores.get(b) ?? 0) - (scores.get(a) ?? 0)) * sign;
-    return { groups: grouped([...scores.keys()], byScore), scores, excluded };
+    return { groups: groupedBy([...scores.keys()], (each) => -(scores.get(each) ?? 0) * sign), scores, excluded };
   };
 }

@@ -20,14 +20,25 @@ const TIE_BREAK = 'tie';
 
 /** Everybody of a ranking in order: groups as they come, within them the pool's tie break, then the chain. */
 function orderOf(ranking: Ranking, context: Context, tieBreak: Strategy | undefined): readonly Candidate[] {
-  return ranking.groups.flatMap((group) => {
-    if (group.length < 2) return group;
-    if (tieBreak === undefined) return orderEquals(group, context, ranking.ties ?? 'chain');
-    const decided = tieBreak(group, context, TIE_BREAK);
-    const order = decided.groups.flatMap((each) => orderEquals(each, context, decided.ties ?? 'chain'));
-    const left = group.filter((each) => !order.includes(each));
-    return [...order, ...orderEquals(left, context, 'chain')];
-  });
+  const order: Candidate[] = [];
+  for (const group of ranking.groups) {
+    const equals = group.length < 2 ? group : orderGroup(group, ranking, context, tieBreak);
+    for (const each of equals) order.push(each);
+  }
+  return order;
+}
+
+function orderGroup(
+  group: readonly Candidate[],
+  ranking: Ranking,
+  context: Context,
+  tieBreak: Strategy | undefined,
+): readonly Candidate[] {
+  if (tieBreak === undefined) return orderEquals(group, context, ranking.ties ?? 'chain');
+  const decided = tieBreak(group, context, TIE_BREAK);
+  const order = decided.groups.flatMap((each) => orderEquals(each, context, decided.ties ?? 'chain'));
+  const left = group.filter((each) => !order.includes(each));
+  return [...order, ...orderEquals(left, context, 'chain')];
 }
 
 /**
@@ -42,11 +53,9 @@ export function select(
   context: Context,
   options: { readonly slateSize?: number; readonly tieBreak?: Strategy | undefined } = {},
 ): Selection {
-  const ranking = strategy(
-    candidates.filter(({ weightMilli }) => weightMilli > 0),
-    context,
-    ROOT,
-  );
+  const hasDrained = candidates.some(({ weightMilli }) => weightMilli === 0);
+  const eligible = hasDrained ? candidates.filter(({ weightMilli }) => weightMilli > 0) : candidates;
+  const ranking = strategy(eligible, context, ROOT);
   const order = orderOf(ranking, context, options.tieBreak);
   const slate = order.slice(0, ranking.slate ?? options.slateSize ?? 1);
   return { order, slate, ranking, changes: slate.length === 0 ? [] : (ranking.settle?.(slate) ?? []) };

@@ -3,7 +3,7 @@
  * and `left`, the moment of the last choice. Over as many choices as the weights sum to, each wins exactly its weight.
  */
 import type { Candidate, Context, NodeState } from '../core/candidate.js';
-import { grouped, stateOf, type Strategy } from './strategy.js';
+import { groupedBy, stateOf, type Strategy } from './strategy.js';
 
 /** Whether a recipient came into the rotation after the last choice: it then begins in the middle, like a new one. */
 function isNew(candidate: Candidate, state: NodeState): boolean {
@@ -39,7 +39,7 @@ export const smoothWeightedRoundRobin: Strategy = (candidates, context, key) => 
   const raised = (candidate: Candidate, times: number): number =>
     (before.get(candidate.id) ?? 0) + candidate.weightMilli * times;
   return {
-    groups: grouped(candidates, (a, b) => raised(b, 1) - raised(a, 1)),
+    groups: groupedBy(candidates, (each) => -raised(each, 1)),
     ties: 'idle',
     settle: (winners) => {
       const total = candidates.reduce((sum, { weightMilli }) => sum + weightMilli, 0);

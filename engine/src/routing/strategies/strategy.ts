@@ -49,6 +49,23 @@ export function singly(candidates: readonly Candidate[]): readonly (readonly Can
   return candidates.map((candidate) => [candidate]);
 }
 
+/** Sorted by a number, lowest first, equal ones in a group. */
+export function groupedBy(
+  candidates: readonly Candidate[],
+  keyOf: (candidate: Candidate) => number,
+): readonly (readonly Candidate[])[] {
+  const keyed = candidates.map((candidate) => ({ candidate, key: keyOf(candidate) }));
+  keyed.sort((a, b) => a.key - b.key);
+  const groups: Candidate[][] = [];
+  let last: number | undefined;
+  for (const { candidate, key } of keyed) {
+    if (key === last) groups.at(-1)?.push(candidate);
+    else groups.push([candidate]);
+    last = key;
+  }
+  return groups;
+}
+
 /**
  * Sorted by a comparison, equal ones in a group. The comparison must be transitive; candidates stay in order of their
  * ids within a group.

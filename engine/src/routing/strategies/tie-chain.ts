@@ -25,15 +25,15 @@ export function compareText(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-/** Puts equals in order. */
+/** Puts equals in order. The hash, and with it the seed, is only asked for where nothing before it decides. */
 export function orderEquals(group: readonly Candidate[], context: Context, ties: Ties): readonly Candidate[] {
   if (group.length < 2) return group;
-  const ranks = new Map(group.map((candidate) => [candidate, hashRank(context.seed, candidate.words)]));
   return group.toSorted((a, b) => {
     const byLoad = ties === 'chain' ? compareLoad(a, b, context.isCapped) : 0;
     if (byLoad !== 0) return byLoad;
     const byIdle = ties === 'hash' ? 0 : compareMoments(a.facts.lastAssignedUs, b.facts.lastAssignedUs);
     if (byIdle !== 0) return byIdle;
-    return (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0) || compareText(a.id, b.id);
+    const { seed } = context;
+    return hashRank(seed, a.words) - hashRank(seed, b.words) || compareText(a.id, b.id);
   });
 }

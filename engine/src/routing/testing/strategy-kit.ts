@@ -28,6 +28,7 @@ export function candidateOf(
 ): Candidate {
   const id = fields.id ?? idOf(number);
   return {
+    place: number,
     words: wordsOf(id),
     weightMilli: 1000,
     tier: 0,
