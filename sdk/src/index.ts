@@ -67,6 +67,7 @@ export type {
 export type { CallbackOptions, RetryOptions } from './workflow/callback-options.js';
 export type { ConcurrencyKey, Key, RateLimit, RunTurnOptions, TurnOptions } from './workflow/turn-options.js';
 export type { ChildOptions, ChildWorkflow } from './workflow/child.js';
+export type { ContinueOptions } from './workflow/continuing.js';
 export type { CompensateOptions, CompensationOptions } from './workflow/compensation.js';
 export { type AnyWorkflow, type Workflow, type WorkflowOptions, defineWorkflow } from './workflow/define-workflow.js';
 export { DefinitionError } from './workflow/definition-error.js';

@@ -24,7 +24,17 @@ const shapeOf = (plan: Plan): string => {
 describe('a fixture', () => {
   it('is there for each kind of step and edge', () => {
     const used = JSON.stringify(fixtures.map(({ json }) => json));
-    for (const type of ['CALLBACK', 'DATAFLOW', 'WAIT', 'SWITCH', 'FAIL', 'COMPLETE', 'SIGNAL', 'APPROVAL'])
+    for (const type of [
+      'CALLBACK',
+      'DATAFLOW',
+      'WAIT',
+      'SWITCH',
+      'FAIL',
+      'COMPLETE',
+      'SIGNAL',
+      'APPROVAL',
+      'CONTINUE_AS_NEW',
+    ])
       expect(used).toContain(`"STEP_TYPE_${type}"`);
     for (const type of ['SUCCESS', 'FAILURE', 'ALWAYS', 'TIMEOUT', 'COMPENSATE'])
       expect(used).toContain(`"EDGE_TYPE_${type}"`);

@@ -12,6 +12,7 @@ import { schedulesOf, writeDecisions, writeStarts } from '../../engine/src/sched
 import { addSlots, listSlots } from '../../engine/src/schedules/sql/slots.js';
 import { closedAmong } from '../../engine/src/workflow/store-postgres/closed-among.js';
 import { findStarts } from '../../engine/src/workflow/store-postgres/find-starts.js';
+import { lastOfChain } from '../../engine/src/workflow/store-postgres/last-of-chain.js';
 import { listActive } from '../../engine/src/workflow/store-postgres/list-active.js';
 import { listDue } from '../../engine/src/workflow/store-postgres/list-due.js';
 import { listRuns } from '../../engine/src/workflow/store-postgres/list-runs.js';
@@ -213,6 +214,7 @@ const STATEMENTS: readonly Case[] = [
     (db) => sendInbox(db, [{ tenantId: TENANT, runId: id(), kind: 'cancel', body: Buffer.of(1) }]),
   ],
   ['inbox read', ['run_inbox_pkey', 'runs_of_chain'], (db) => readInbox(db, [1, 2], 100)],
+  ['lastOfChain', ['runs_pkey', 'runs_of_chain'], (db) => lastOfChain(db, { tenantId: TENANT, runId: id() })],
   ['closedAmong', ['runs_pkey'], (db) => closedAmong(db, [{ tenantId: TENANT, runId: id() }])],
   ['history', [], (db) => readHistory(db, { tenantId: TENANT, runId: id() }, 0, 100)],
   ['list', ['runs_listed'], (db) => listRuns(db, { tenantId: TENANT, limit: 50 })],

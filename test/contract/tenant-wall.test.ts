@@ -86,7 +86,12 @@ async function addRun(tenantId: string, familySlug: string): Promise<string> {
   return runId;
 }
 
-let their: { readonly workflowId: string; readonly runId: string; readonly scheduleId: string };
+let their: {
+  readonly workflowId: string;
+  readonly runId: string;
+  readonly chainedId: string;
+  readonly scheduleId: string;
+};
 
 beforeAll(async () => {
   const { registry, schedules } = roomsOn(test.db);
@@ -97,7 +102,10 @@ beforeAll(async () => {
   await schedules.create(MINE, schedule('mine'));
   const { id: scheduleId } = await schedules.create(THEIRS, schedule('theirs'));
   await schedules.trigger(THEIRS, scheduleId, null);
-  their = { workflowId: id, runId: await addRun(THEIRS, 'theirs'), scheduleId };
+  const runId = await addRun(THEIRS, 'theirs');
+  const chainedId = await addRun(THEIRS, 'theirs');
+  await test.db.query('update ductor.runs set chain_id = $1, chain_no = 2 where run_id = $2', [chainedId, runId]);
+  their = { workflowId: id, runId, chainedId, scheduleId };
 });
 
 describe('statements without their condition on the tenant', () => {
@@ -106,7 +114,8 @@ describe('statements without their condition on the tenant', () => {
   const key = (): { tenantId: string; runId: string } => ({ tenantId: MINE, runId: their.runId });
 
   it('would show foreign rows without the wall', async () => {
-    expect((await open.reader.list({ tenantId: MINE, limit: 10 })).headers).toHaveLength(2);
+    expect((await open.reader.list({ tenantId: MINE, limit: 10 })).headers).toHaveLength(3);
+    expect((await open.reader.lastOfChain({ ...key(), runId: their.chainedId })).runId).toBe(their.runId);
     expect(await open.reader.get(MINE, their.runId)).toBeDefined();
     expect(await open.reader.history(key(), 0, 10)).toHaveLength(1);
     expect(await open.reader.payloads([{ ...key(), ...PAYLOAD }])).toHaveLength(1);
@@ -124,6 +133,7 @@ describe('statements without their condition on the tenant', () => {
     expect(await reader.payloads([{ ...key(), ...PAYLOAD }])).toEqual([]);
     expect(await reader.payloads([{ ...key(), ...PAYLOAD, tenantId: THEIRS }])).toHaveLength(1);
     expect(await reader.closedAmong([key()])).toEqual([]);
+    expect((await reader.lastOfChain({ ...key(), runId: their.chainedId })).runId).toBe(their.chainedId);
   });
 
   it('show no foreign workflow behind it', async () => {
@@ -174,6 +184,7 @@ describe('statements without their condition on the tenant', () => {
         'load_runs',
         'run_history',
         'closed_among',
+        'last_of_chain',
         'registry_find_workflow',
         'registry_lock_workflow',
         'registry_find_current_versions',

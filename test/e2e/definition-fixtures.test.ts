@@ -31,6 +31,12 @@ async function say(
   }
 }
 
+/** A run, or the last one of its chain. */
+async function lastOf(client: DuctorClient, runId: string): Promise<RunView> {
+  const view = await client.get(runId);
+  return view.continuedAs === undefined ? view : lastOf(client, view.continuedAs);
+}
+
 it('every run ends as its fixture says, over a kill in its middle', async () => {
   const fixtures = await definitionFixtures();
   const engine = await startEngine({ dataDir: join(scratchFolder('fixtures'), 'ductor') });
@@ -56,7 +62,7 @@ it('every run ends as its fixture says, over a kill in its middle', async () => 
   for (const { fixture, run } of started) {
     await say(client, run.id, fixture, false);
     const ended: RunView = await until(`${fixture.name} to end`, async () => {
-      const view = await client.get(run.id).catch(() => undefined);
+      const view = await lastOf(client, run.id).catch(() => undefined);
       return view !== undefined && RESTING.has(view.state) ? view : undefined;
     });
     const { state, output, code } = fixture.ends;

@@ -22,6 +22,7 @@ describe('recorded histories', () => {
       'cancel_requested',
       'run_closed',
       'run_compensating',
+      'run_continuing',
       'run_ending',
       'run_failing',
       'run_parked',

@@ -42,6 +42,15 @@ const ways = planOf({
   ],
 });
 
+const longPoll = planOf({
+  steps: {
+    ...{ ask: { type: 'CALLBACK' }, beside: { type: 'CALLBACK' } },
+    again: { type: 'CONTINUE_AS_NEW', input: outputOf('ask') },
+  },
+  edges: [edge('ask', 'again')],
+  timeoutMs: 60_000,
+});
+
 const saga = planOf({
   steps: {
     ...{ flight: { type: 'CALLBACK' }, hotel: { type: 'CALLBACK' } },
@@ -270,6 +279,15 @@ export const SCENARIOS: readonly Scenario[] = [
       played(
         ...[drive(sequence('a', 'b'), TENANT_ID), lead, 1, PAUSE, 5, completed('a', 1), 60, RESUME],
         ...[1, PAUSE, 1, TERMINATE],
+      ),
+  },
+  {
+    name: 'continued-as-new',
+    about: 'A step continues the run; what ran beside it is stopped, and the run ends as its successor begins.',
+    play: () =>
+      played(
+        ...[drive(longPoll, TENANT_ID), lead, 1, completed('ask', { turn: 2 }), 1],
+        result('beside', 1, { kind: 'cancelled' }),
       ),
   },
   {

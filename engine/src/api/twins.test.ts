@@ -37,6 +37,7 @@ const REQUESTS: Readonly<Record<string, () => RequestJson | Promise<RequestJson>
   PublishWorkflow: () => ({ workflow_id: 'waits' }),
   ListWorkflowVersions: () => ({ workflow_id: 'waits' }),
   TriggerRun: () => ({ family_slug: 'waits', input: { amount: 1.5, list: [null] }, attributes: { region: 'CA' } }),
+  TriggerAndWait: () => ({ family_slug: 'waits', wait: '20ms' }),
   TriggerRuns: () => ({ items: [{ family_slug: 'waits', idempotency_key: 'one' }, { family_slug: 'nobody-has' }] }),
   GetRun: () => ({ run_id: runId }),
   ListRuns: () => ({ pagination: { page_size: 2 }, state: 'RUN_STATE_WAITING', family_slug: 'waits' }),

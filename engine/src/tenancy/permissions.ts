@@ -87,6 +87,7 @@ export const PERMISSIONS: Readonly<Record<string, Scope | typeof PUBLIC>> = {
   '/ductor.v1.RunService/SignalRun': 'run:write',
   '/ductor.v1.RunService/StreamTriggers': 'run:write',
   '/ductor.v1.RunService/TerminateRun': 'run:write',
+  '/ductor.v1.RunService/TriggerAndWait': 'run:write',
   '/ductor.v1.RunService/TriggerRun': 'run:write',
   '/ductor.v1.RunService/TriggerRuns': 'run:write',
   '/ductor.v1.RunService/WatchRun': 'run:read',

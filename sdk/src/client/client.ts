@@ -78,7 +78,7 @@ export interface RunHandle<Out> extends RunControls {
   readonly version: number;
   /** The idempotency key was known: this is the earlier run. */
   readonly existing: boolean;
-  /** What the run answers. Throws RunFailedError when it ended otherwise. */
+  /** What the run answers, or the last one of its chain. Throws RunFailedError when that ended otherwise. */
   result(options?: WaitOptions): Promise<Out>;
   /** The run now and at each change, until it is closed. */
   watch(): AsyncIterable<RunView>;
@@ -125,6 +125,10 @@ export class DuctorClient {
     input: unknown,
     options: TriggerOptions = {},
   ): Promise<RunHandle<unknown>> {
+    return this.#trigger(workflow, input, options);
+  }
+
+  async #trigger(workflow: string | Workflow, input: unknown, options: TriggerOptions): Promise<RunHandle<unknown>> {
     const slug = typeof workflow === 'string' ? workflow : workflow.slug;
     checkTrigger(slug, options);
     const checked = typeof workflow === 'string' ? input : workflow.parseInput(input);
@@ -141,6 +145,25 @@ export class DuctorClient {
       return given;
     });
     return this.#handle(outcome.runId, outcome.version, outcome.existing);
+  }
+
+  /**
+   * Starts a run and waits for what it answers: `trigger`, then `result`. A run that continues as new is followed to the
+   * end of its chain. Throws what the two throw.
+   */
+  async triggerAndWait<In, Out>(
+    workflow: Workflow<In, Out>,
+    input: In,
+    options?: TriggerOptions & WaitOptions,
+  ): Promise<Out>;
+  async triggerAndWait(workflow: string, input: unknown, options?: TriggerOptions & WaitOptions): Promise<unknown>;
+  async triggerAndWait(
+    workflow: string | Workflow,
+    input: unknown,
+    { signal, timeoutMs, ...options }: TriggerOptions & WaitOptions = {},
+  ): Promise<unknown> {
+    const run = await this.#trigger(workflow, input, options);
+    return run.result({ ...(signal !== undefined && { signal }), ...(timeoutMs !== undefined && { timeoutMs }) });
   }
 
   /** A handle on a run that was started before. */

@@ -58,6 +58,10 @@ export interface RunView {
   readonly closedAt: Date | undefined;
   /** Set when a step of another run started it. */
   readonly parent: RunParentView | undefined;
+  /** The run that continues this one; undefined unless it is CONTINUED, and in lists. */
+  readonly continuedAs: string | undefined;
+  /** Of a run that continues another one: the first run of the chain. */
+  readonly chainId: string | undefined;
 }
 
 /** Who started a run. */
@@ -145,6 +149,8 @@ export function runView(run: Run): RunView {
     closedAt: dateOf(run.closedAt),
     parent:
       run.parentRunId === '' ? undefined : { rootRunId: run.rootRunId, runId: run.parentRunId, step: run.parentStep },
+    continuedAs: run.continuedAs === '' ? undefined : run.continuedAs,
+    chainId: run.chainId === '' ? undefined : run.chainId,
   };
 }
 

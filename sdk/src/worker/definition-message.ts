@@ -17,6 +17,7 @@ export const STEP_TYPES: Readonly<Record<StepJson['type'], StepType>> = {
   STEP_TYPE_LOOP: StepType.STEP_TYPE_LOOP,
   STEP_TYPE_SIGNAL: StepType.STEP_TYPE_SIGNAL,
   STEP_TYPE_APPROVAL: StepType.STEP_TYPE_APPROVAL,
+  STEP_TYPE_CONTINUE_AS_NEW: StepType.STEP_TYPE_CONTINUE_AS_NEW,
 };
 /** Numbers of the types of edges. */
 export const EDGE_TYPES: Readonly<Record<EdgeJson['type'], EdgeType>> = {

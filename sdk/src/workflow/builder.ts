@@ -8,9 +8,10 @@ import type { BodyOutput, FailedItems, ForEachHandle, ForEachOptions, ItemCounts
 import type { ItemOutput, Level, LoopBody, LoopOptions, LoopVars } from './bodies.js';
 import { bodyJson, bodyVariable, emptyLevel, untilText } from './bodies.js';
 import { callbackJson } from './callback-options.js';
+import { type ContinueOptions, continueJson } from './continuing.js';
 import { type CompensationOptions, type NamedUndo, namedUndo } from './compensation.js';
 import { DefinitionError } from './definition-error.js';
-import type { BodyJson, DefinitionJson, EdgeJson, JoinJson, StepJson } from './definition-json.js';
+import type { BodyJson, DefinitionJson, EdgeJson, StepJson } from './definition-json.js';
 import type { Jsonify, StepOutput } from './jsonify.js';
 import { type Ref, type Reference, type StepRead, type WholeRef, makeReference, referenceCore } from './reference.js';
 import {
@@ -21,6 +22,7 @@ import {
   type SignalOptions,
 } from './signal-steps.js';
 import type { StepBody } from './step-context.js';
+import { joinJson, stepText } from './step-text.js';
 import type {
   StepFailureValue,
   StepHandle,
@@ -193,6 +195,12 @@ export class DefinitionCollector<In> implements WorkflowBuilder<In> {
     return { ref };
   }
 
+  continueAsNew(name: string, options: Placement & ContinueOptions<unknown> = {}): AnyStep {
+    const { json, reads } = continueJson(name, options);
+    const { ref } = this.#add(name, options, reads, json);
+    return { ref };
+  }
+
   forEach<E, X, F extends FailedItems = 'skip'>(
     name: string,
     items: Ref<E[]> | Reference<readonly E[]>,
@@ -355,16 +363,4 @@ export class DefinitionCollector<In> implements WorkflowBuilder<In> {
       this.#level.edges.push({ source_ref, target_ref: name, ...edge, ...condition });
     }
   }
-}
-
-/** `steps.score.output`, with brackets where the name needs them. */
-function stepText(name: string, what: 'output' | 'error'): string {
-  const plain = /^[A-Za-z_][A-Za-z0-9_]*$/.test(name);
-  return plain ? `steps.${name}.${what}` : `steps[${JSON.stringify(name)}].${what}`;
-}
-
-function joinJson({ join, cancelLosers }: Placement): JoinJson | undefined {
-  if (join === undefined || join === 'all') return undefined;
-  const mode = join === 'any' ? { mode: 'any' as const } : { mode: 'n_of' as const, count: join.nOf };
-  return { ...mode, ...(cancelLosers === true && { cancel_losers: true }) };
 }

@@ -47,7 +47,8 @@ export interface StepJson {
     | 'STEP_TYPE_SUB_WORKFLOW'
     | 'STEP_TYPE_SCATTER'
     | 'STEP_TYPE_GATHER'
-    | 'STEP_TYPE_LOOP';
+    | 'STEP_TYPE_LOOP'
+    | 'STEP_TYPE_CONTINUE_AS_NEW';
   title?: string;
   args?: { [key: string]: TemplateJson };
   input?: TemplateJson;

@@ -4,6 +4,7 @@ import type { BodyOutput, FailedItems, ForEachHandle, ForEachOptions } from './b
 import type { ItemOutput, LoopBody, LoopOptions, LoopVars } from './bodies.js';
 import type { ChildOptions, ChildWorkflow } from './child.js';
 import type { CompensationOptions } from './compensation.js';
+import type { ContinueOptions } from './continuing.js';
 import type { Jsonify, StepOutput } from './jsonify.js';
 import type { Ref, Reference, WholeRef } from './reference.js';
 import type { ApprovalOptions, ApprovalOutput, SignalOptions } from './signal-steps.js';
@@ -64,6 +65,11 @@ export interface WorkflowBuilder<In> {
   fail(name: string, options: FailOptions): AnyStep;
   /** Ends the run as COMPLETED; what runs besides is stopped. */
   complete<X>(name: string, options?: CompleteOptions<X>): AnyStep;
+  /**
+   * Ends the run, and begins its successor with an input of its own: a run that never ends, in pieces that stay small.
+   * What runs besides is stopped.
+   */
+  continueAsNew(name: string, options?: Placement & ContinueOptions<In>): AnyStep;
   /**
    * Runs the steps that `body` declares for each item of a list, so many at a time. What `body` returns, a step or
    * references, is what an item comes to; `output` has them in the order of the items.

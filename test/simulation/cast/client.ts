@@ -7,7 +7,6 @@ import type { StartRequest } from '../../../engine/src/workflow/coordinator/coor
 import type { RunKey } from '../../../engine/src/workflow/coordinator/ports.js';
 import type { Signal } from '../../../engine/src/workflow/machine/index.js';
 import type { AnswerCheck } from '../checks/answer-check.js';
-import { runName } from '../checks/names.js';
 import type { Truth } from '../checks/truth.js';
 import type { Sim } from '../core/sim.js';
 import type { Engine } from './engine.js';
@@ -145,7 +144,7 @@ export class Client {
   }
 
   #cancelRefused(run: RunKey, error: DuctorError): void {
-    const state = this.truth.runs.get(runName(run))?.state;
+    const state = this.truth.last(run);
     const isBusy = error.code === 'node_starting' || error.code === 'database_unavailable';
     const isClosed = error.code === 'run_closed' && state !== undefined && state.closedAtUs !== null;
     const isNowhere = error.code === 'not_found' && state === undefined;

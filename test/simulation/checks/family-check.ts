@@ -12,19 +12,20 @@ import type { Sim } from '../core/sim.js';
 import { runName } from './names.js';
 import type { Truth } from './truth.js';
 
-/** The child of a step by its committed rows; undefined when it has none yet. */
+/** The last run of the child of a step by its committed rows; undefined when it has none yet. */
 function childOf(truth: Truth, { tenantId }: RunKey, { child }: StepState): RunState | undefined {
-  return child === null ? undefined : truth.state({ tenantId, runId: child.runId });
+  return child === null ? undefined : truth.last({ tenantId, runId: child.runId });
 }
 
 function checkBirth(sim: Sim, truth: Truth, state: RunState): void {
-  const { family, tenantId, runId } = state;
+  const { family, tenantId, runId, chain } = state;
   if (family === null) return;
   const parent = truth.state({ tenantId, runId: family.parentId });
   const step = `${family.parentId} ${family.parentPath}`;
-  if (truth.births.get(runName(state)) !== step)
+  // To its parent a chain is one child, whose name is that of its first run.
+  if (truth.births.get(runName({ tenantId, runId: chain?.chainId ?? runId })) !== step)
     sim.violate(`run ${runId} was started by no step of run ${family.parentId}`);
-  const root = parent?.family?.rootId ?? parent?.runId;
+  const root = parent?.family?.rootId ?? parent?.chain?.chainId ?? parent?.runId;
   if (root !== family.rootId) sim.violate(`run ${runId} has the root ${family.rootId}, not ${root ?? 'any'}`);
   sim.marks.reach('child_started');
 }

@@ -47,7 +47,9 @@ function isSameHeader(a: RunHeader, b: RunHeader): boolean {
     a.version === b.version &&
     a.familySlug === b.familySlug &&
     a.rootId === b.rootId &&
-    a.parentId === b.parentId
+    a.parentId === b.parentId &&
+    a.chain?.chainId === b.chain?.chainId &&
+    a.chain?.no === b.chain?.no
   );
 }
 
@@ -108,6 +110,23 @@ export class JournalCheck {
     this.truth.runs.set(name, run);
     this.#header(write, before, run.state, where);
     this.#snapshot(write, run.state, shelf, where);
+    this.#successor(write, run.state, where);
+  }
+
+  /** A run that is continued has a successor, which continues it. */
+  #successor({ tenantId, atUs, successor }: TickWrite, after: RunState, where: string): void {
+    if ((after.continuedAs ?? undefined) !== successor?.runId) {
+      this.sim.violate(`${where} is continued as ${after.continuedAs ?? 'nothing'}`);
+    }
+    if (successor === undefined) return;
+    this.sim.marks.reach('continued');
+    const rest = { snapshot: null, startKey: null, consumed: [] };
+    this.appended({ tenantId, atUs, seq: 1, ...successor, ...rest });
+    const { chain = null, version = 0 } = this.truth.state({ tenantId, runId: successor.runId }) ?? {};
+    if (chain?.previousId !== after.runId || chain.no !== (after.chain?.no ?? 1) + 1) {
+      this.sim.violate(`run ${successor.runId} does not continue ${after.runId}`);
+    }
+    if (version !== after.version) this.sim.marks.reach('continued_otherwise');
   }
 
   #entries(write: TickWrite, run: TrueRun, entries: readonly Entry[], where: string): void {

@@ -58,6 +58,13 @@ export class Truth {
     return this.runs.get(runName(run))?.state;
   }
 
+  /** State of the last run of its chain; undefined when there is no such run. */
+  last(run: RunKey): RunState | undefined {
+    const state = this.state(run);
+    if (state === undefined || state.continuedAs === null) return state;
+    return this.last({ tenantId: run.tenantId, runId: state.continuedAs });
+  }
+
   /** The plan of a state. */
   planOf(state: RunState): Plan {
     return this.plan(state.familySlug, state.version) ?? impossible('sim-plan', `${state.familySlug} ${state.version}`);

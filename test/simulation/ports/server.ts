@@ -58,8 +58,11 @@ export class Server {
     readonly check: JournalCheck,
   ) {
     const venom = Buffer.from(VENOM);
-    const refuses = ({ entries, payloads = [] }: TickWrite): string | null =>
-      [entries, ...payloads.map(({ data }) => data)].some((data) => Buffer.from(data).includes(venom)) ? '22P05' : null;
+    const refuses = ({ entries, payloads = [], successor }: TickWrite): string | null => {
+      const next = successor === undefined ? [] : [successor.entries, ...successor.payloads.map(({ data }) => data)];
+      const all = [entries, ...payloads.map(({ data }) => data), ...next];
+      return all.some((data) => Buffer.from(data).includes(venom)) ? '22P05' : null;
+    };
     this.db = new MemoryDatabase({ nowUs: () => sim.nowUs, refuses });
   }
 
@@ -112,6 +115,7 @@ export class Server {
       const input = decodeInput(message.body);
       if (input.kind === 'cancel') this.check.truth.mailedCancels.add(runName(message));
       if (input.kind === 'signal') this.check.truth.mailedSignals.add(signalName(message, input));
+      if (this.check.truth.state(message)?.continuedAs) this.sim.marks.reach('mail_passed_on');
       if (input.kind !== 'result') continue;
       this.check.truth.mailedResults.add(attemptName({ ...message, path: input.path, attempt: input.attempt }));
       this.sim.marks.reach('result_by_mailbox');

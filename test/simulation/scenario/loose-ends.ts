@@ -20,7 +20,7 @@ function* lostStarts(world: World): Generator<string> {
 
 function* ignoredCancels(world: World): Generator<string> {
   for (const run of world.answers.cancelled.values()) {
-    const state = world.truth.state(run);
+    const state = world.truth.last(run);
     if (state !== undefined && state.closedAtUs === null) yield `run ${run.runId} was cancelled and has not ended`;
   }
 }

@@ -102,10 +102,33 @@ function mailbox(): Plan {
   });
 }
 
+/** A run that asks again and again, each time as a run of its own, with a step beside that has to be stopped. */
+function longPoll(): Plan {
+  const turnOf = (input: unknown): number =>
+    typeof input === 'object' && input !== null && 'turn' in input ? Number(input.turn) : 1;
+  return planOf({
+    steps: {
+      ask: { type: 'CALLBACK', timeoutMs: 20_000 },
+      pause: { type: 'WAIT', wakeAtUs: (_, nowUs) => nowUs + SECOND_US },
+      beside: { type: 'CALLBACK', timeoutMs: 20_000 },
+      again: { type: 'CONTINUE_AS_NEW', input: template((scope) => ({ turn: turnOf(scope.input()) + 1 })) },
+    },
+    edges: [edge('ask', 'pause', 'ALWAYS'), edge('pause', 'again', 'SUCCESS', (scope) => turnOf(scope.input()) < 4)],
+  });
+}
+
 /** Plans of one family, with versions from 1, and of the families that its runs start. */
 export function drawPlans(choices: Choices): readonly Plan[] {
   const random = fc.sample(randomPlans, { seed: choices.random.uint32() | 0, numRuns: choices.int(2, 4) });
-  const drawn = [...random, longWait(choices.oneOf(6, 25, 70)), fan(choices.int(2, 6)), stubborn(), tree(), mailbox()];
+  const drawn = [
+    ...random,
+    longWait(choices.oneOf(6, 25, 70)),
+    fan(choices.int(2, 6)),
+    stubborn(),
+    tree(),
+    mailbox(),
+    longPoll(),
+  ];
   if (choices.chance(0.15)) drawn.push(faulty());
   return [...drawn.map((plan, index) => ({ ...plan, version: index + 1 })), leaf(), branch()];
 }

@@ -43,7 +43,7 @@ import { RunFeed } from './runs/run-feed.js';
 import { runLoader } from './runs/run-loader.js';
 import { addReflection } from './reflection.js';
 import { triggerStreams } from './runs/stream-triggers.js';
-import { triggerRun, triggerRuns } from './runs/trigger-runs.js';
+import { triggerAndWait, triggerRun, triggerRuns } from './runs/trigger-runs.js';
 import { watchRun } from './runs/watch-run.js';
 import * as scheduleControls from './schedules/schedule-controls.js';
 import * as schedules from './schedules/schedule-service.js';
@@ -187,18 +187,19 @@ function buildServices(options: GrpcServerOptions, feed: RunFeed, guard: GuardOp
     workflowMethods(catalog, guard),
     new ServiceBuilder(guard)
       .unary(R.triggerRun, triggerRun(triggers))
+      .unary(R.triggerAndWait, triggerAndWait({ ...triggers, reader, feed, clock }))
       .unary(R.triggerRuns, triggerRuns(triggers))
       .bidi(R.streamTriggers, streams.handler)
       .unary(R.getRun, getRun(reads))
       .unary(R.listRuns, listRuns(reads))
-      .stream(R.watchRun, watchRun({ feed, load, plans }))
+      .stream(R.watchRun, watchRun({ feed, load, reader, plans }))
       .unary(R.getRunHistory, getRunHistory(reads))
       .unary(R.cancelRun, controls.cancelRun(control))
       .unary(R.terminateRun, controls.terminateRun(control))
       .unary(R.pauseRun, controls.pauseRun(control))
       .unary(R.resumeRun, controls.resumeRun(control))
       .unary(R.retryRun, controls.retryRun(control))
-      .unary(R.signalRun, signalRun({ ...control, clock, random: options.random }))
+      .unary(R.signalRun, signalRun({ ...control, reader, clock, random: options.random }))
       .unary(R.explainRun, explainRun({ load, plans, workers: options.bridge }))
       .bidi(R.awaitRuns, awaitRuns({ feed, starts, clock })),
     ...tenancyMethods(tenancy, guard),

@@ -22,9 +22,10 @@ export interface RunNews {
   found(): void;
 }
 
-/** Follows a run until it is closed. Throws what does not pass, or engine_unreachable when patience ends. */
-export async function followRun(engine: EngineClient, runId: string, news: RunNews): Promise<Run> {
+/** Follows a run, and those that continue it, until the last one is closed. Throws what does not pass, or engine_unreachable when patience ends. */
+export async function followRun(engine: EngineClient, first: string, news: RunNews): Promise<Run> {
   const { clock } = engine;
+  let runId = first;
   let lostSinceMs: number | null = null;
   for (;;) {
     try {
@@ -35,7 +36,9 @@ export async function followRun(engine: EngineClient, runId: string, news: RunNe
         lostSinceMs = null;
         if (data === undefined) continue;
         await news.changed(data);
-        if (isClosedState(data.state)) return data;
+        // The stream follows a run that continues as new; so does one that is opened again.
+        if (data.continuedAs !== '') runId = data.continuedAs;
+        else if (isClosedState(data.state)) return data;
       }
       // A node that drains ends its streams well; another one knows the run.
       lostSinceMs ??= clock.monotonicMs();

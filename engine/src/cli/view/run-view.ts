@@ -51,6 +51,11 @@ function factLines(run: Run, paint: Paint, nowUs: number): string[] {
     const root = run.rootRunId === run.parentRunId ? '' : `, family of run ${run.rootRunId}`;
     facts.push(['parent', oneLine(`run ${run.parentRunId}, step ${run.parentStep}${root}`)]);
   }
+  if (run.continuesRunId !== '') {
+    const first = run.chainId === run.continuesRunId ? '' : `, chain of run ${run.chainId}`;
+    facts.push(['continues', oneLine(`run ${run.continuesRunId}${first}`)]);
+  }
+  if (run.continuedAs !== '') facts.push(['continued', oneLine(`as run ${run.continuedAs}`)]);
   const attributes = Object.entries(run.attributes).map(([name, value]) => `${name}=${value}`);
   if (attributes.length > 0) facts.push(['attributes', oneLine(attributes.join(', '))]);
   if (run.input !== undefined) facts.push(['input', valueText(run.input)]);

@@ -46,6 +46,7 @@ const AUDITED: Readonly<Record<string, AuditedMethod>> = {
   '/ductor.v1.RunService/SignalRun': { kind: 'run', field: 'runId' },
   '/ductor.v1.RunService/StreamTriggers': { kind: 'run', field: 'familySlug' },
   '/ductor.v1.RunService/TerminateRun': { kind: 'run', field: 'runId' },
+  '/ductor.v1.RunService/TriggerAndWait': { kind: 'run', field: 'familySlug' },
   '/ductor.v1.RunService/TriggerRun': { kind: 'run', field: 'familySlug' },
   '/ductor.v1.RunService/TriggerRuns': { kind: 'run', field: 'familySlug' },
   '/ductor.v1.ScheduleService/BackfillSchedule': { kind: 'schedule', field: 'scheduleId' },

@@ -35,7 +35,12 @@ export type ResultAck = 'recorded' | 'already_settled';
 export interface RunChange extends RunKey {
   readonly status: RunStatus;
   /** Set once the run is closed. */
-  readonly closed: { readonly output: Value | null; readonly error: RunFailure | null } | null;
+  readonly closed: {
+    readonly output: Value | null;
+    readonly error: RunFailure | null;
+    /** The run that continues it; null: none. */
+    readonly continuedAs: string | null;
+  } | null;
 }
 
 /** The serial writer of run state on this node. */

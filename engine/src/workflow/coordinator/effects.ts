@@ -31,7 +31,8 @@ export function noEffects(): Effects {
 /** What the world is told of a run. */
 export function changeOf(state: RunState): RunChange {
   const error = state.status === 'COMPLETED' ? null : state.error;
-  const closed = state.closedAtUs === null ? null : { output: runOutput(state), error };
+  const { continuedAs } = state;
+  const closed = state.closedAtUs === null ? null : { output: runOutput(state), error, continuedAs };
   return { tenantId: state.tenantId, runId: state.runId, status: state.status, closed };
 }
 

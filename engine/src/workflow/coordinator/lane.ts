@@ -11,6 +11,7 @@
 import { DuctorError, uuidV7 } from '../../kernel/index.js';
 import { untilDone } from './backoff.js';
 import { commitBatch, type CommitEnvironment, type Verdict } from './commit-batch.js';
+import { isLookedUp, isPassedOn } from './continuing.js';
 import { noEffects, perform, type Effects } from './effects.js';
 import type { BatchMember } from './hooks.js';
 import { Fifo } from './fifo.js';
@@ -52,7 +53,7 @@ export class Lane {
   constructor(readonly world: World) {
     const { clock, random, options, hooks, runs, nodeId } = world;
     const maxBytes = options.maxBatchBytes;
-    const newId = (): string => uuidV7(clock.nowUs(), random);
+    const newId = (shard?: number): string => uuidV7(clock.nowUs(), random, shard);
     const { heartbeats } = world;
     const { maxTickInputs: maxInputs, payloadBytes } = options;
     this.#tickEnvironment = { clock, random, newId, maxInputs, maxBytes, payloadBytes, heartbeats };
@@ -144,7 +145,13 @@ export class Lane {
       const isWanted = world.cache.holds(cell) && cell.phase === 'ready' && cell.inputs.length > 0;
       // A shard that is being given away: its inputs are handed on when its cells are dropped.
       if (!isWanted || !world.shards.ticks(cell.shard)) continue;
+      if (isPassedOn(world, cell)) {
+        goOn(world, cell, effects);
+        continue;
+      }
+      if (isLookedUp(world, cell)) continue;
       const tick = this.#compute(cell, effects);
+      cell.current = null;
       if (tick === undefined) continue;
       if (ticks.length > 0 && bytes + tick.bytes > maxBatchBytes) {
         putBack(cell, inputsOf(tick));

@@ -13,6 +13,7 @@ import type { Plan } from '../machine/plan.js';
 import type { RunState } from '../machine/state.js';
 import { backoffMs } from './backoff.js';
 import { bear, birthOf, noPlan, withRefusal, type Born } from './births.js';
+import { wakeSuccessor } from './continuing.js';
 import { changeOf, noEffects, perform, type Effects } from './effects.js';
 import { Fifo } from './fifo.js';
 import type { PayloadKey, RunKey, StoredRun } from './ports.js';
@@ -64,7 +65,10 @@ function adopt(world: World, cell: RunCell, loaded: Loaded | Born | undefined, e
       cell.inputs = cell.inputs.filter((pending) => pending.input.kind !== 'start');
       effects.answers.push(() => start.resolve({ runId: cell.runId, version: loaded.state.version, existing: false }));
     }
-    if (cell.isUntold) effects.changes.push(changeOf(loaded.state));
+    if (cell.isUntold) {
+      effects.changes.push(changeOf(loaded.state));
+      wakeSuccessor(world, loaded.state);
+    }
     cell.isUntold = false;
   }
   goOn(world, cell, effects);

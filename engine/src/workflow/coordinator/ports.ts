@@ -4,6 +4,7 @@
  */
 import type { Deed } from '../../tenancy/index.js';
 import type { PayloadWrite } from '../journal/payloads.js';
+import type { RunInput } from '../machine/inputs.js';
 import type { Plan } from '../machine/plan.js';
 import type { RunStatus, SubStep } from '../machine/state.js';
 import type { Value } from '../machine/value.js';
@@ -174,13 +175,13 @@ export interface RunStore {
 export type MessageKind =
   'cancel' | 'result' | 'terminate' | 'pause' | 'resume' | 'retry' | 'signal' | 'start' | 'child_closed' | 'sub_step';
 
-const OF_RUNS: ReadonlySet<MessageKind> = new Set(['result', 'sub_step', 'start', 'child_closed'] as const);
+const OF_RUNS: ReadonlySet<RunInput['kind']> = new Set(['result', 'sub_step', 'start', 'child_closed'] as const);
 
 /**
  * Whether a message is meant for this very run. Any other is meant for its chain: it may be sent to each of its runs,
  * and the last one gets it.
  */
-export function isForRun(kind: MessageKind): boolean {
+export function isForRun(kind: RunInput['kind']): boolean {
   return OF_RUNS.has(kind);
 }
 

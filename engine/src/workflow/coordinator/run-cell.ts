@@ -42,6 +42,8 @@ export interface RunCell extends RunKey {
   phase: 'cold' | 'loading' | 'ready' | 'in_flight' | 'unsettled';
   state: RunState | null;
   plan: Plan | null;
+  /** The current version of its workflow, looked up for the next tick; null: not looked up. */
+  current: Plan | null;
   inputs: PendingInput[];
   start: PendingStart | null;
   /** It is in the queue of the next batches. */
@@ -90,6 +92,7 @@ export function coldCell(run: RunKey): RunCell {
     phase: 'cold',
     state: null,
     plan: null,
+    current: null,
     inputs: [],
     start: null,
     isDirty: false,

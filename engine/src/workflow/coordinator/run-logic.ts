@@ -7,6 +7,7 @@ export {
   headerChanged,
   headerOf,
   isActive,
+  isContinued,
   isGivenUp,
   runOutput,
   stepAt,

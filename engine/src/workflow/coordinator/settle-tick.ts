@@ -8,6 +8,7 @@
  *   fenced             -> inputs kept; the end of the incarnation hands them on
  */
 import { shardOf } from '../../kernel/index.js';
+import { wakeSuccessor } from './continuing.js';
 import type { Effects } from './effects.js';
 import { changeOf } from './effects.js';
 import type { TickWrite } from './ports.js';
@@ -150,6 +151,7 @@ export function written(world: World, tick: Tick, effects: Effects): void {
     effects.answers.push(() => world.mailed([...shards]));
   }
   if (tick.next !== null) stateWritten(world, tick, tick.next, effects);
+  if (tick.next !== null) wakeSuccessor(world, tick.next);
   if (tick.parks !== null) {
     world.hooks.parked(tick.parks.code);
     world.hooks.log('error', 'run parked', { run: cell.key, code: tick.parks.code, message: tick.parks.message });

@@ -13,7 +13,7 @@ import type { Advance, Command, Disposition, MachineContext, RunInput, RunMessag
 import type { Plan } from '../machine/plan.js';
 import type { RunState } from '../machine/state.js';
 import type { Heartbeats } from './heartbeats.js';
-import type { InboxMessage, TickWrite } from './ports.js';
+import type { InboxMessage, Successor, TickWrite } from './ports.js';
 import {
   advance,
   encodeEntries,
@@ -21,6 +21,7 @@ import {
   encodeSnapshot,
   headerChanged,
   headerOf,
+  isContinued,
   payloadSink,
   snapshotDue,
 } from './run-logic.js';
@@ -56,7 +57,7 @@ export type ParkCode = 'machine_error' | 'poison_commit';
 export interface TickEnvironment {
   readonly clock: Clock;
   readonly random: Random;
-  readonly newId: () => string;
+  readonly newId: MachineContext['newId'];
   readonly maxInputs: number;
   readonly maxBytes: number;
   /** Values beyond this size stand in payloads, bytes. */
@@ -71,7 +72,9 @@ const ROW_BYTES = 64;
 
 function contextOf(env: TickEnvironment, cell: RunCell): MachineContext {
   const { clock, random, newId, heartbeats } = env;
-  const context = { nowUs: clock.nowUs() - clock.errorUs(), seed: random.uint32(), newId };
+  const nowUs = clock.nowUs() - clock.errorUs();
+  const seed = random.uint32();
+  const context = { nowUs, seed, newId, ...(cell.current === null ? {} : { current: cell.current }) };
   if (heartbeats.isEmpty) return context;
   const { tenantId, runId } = cell;
   return { ...context, progressOf: (path, attempt) => heartbeats.progressOf({ tenantId, runId, path, attempt }) };
@@ -110,6 +113,20 @@ function outgoing({ tenantId }: RunCell, messages: readonly RunMessage[]): reado
   return messages.map(({ runId, input }) => ({ tenantId, runId, kind: input.kind, body: encodeInput(input) }));
 }
 
+/** The run that continues the one that ends, as it is written. */
+function successorOf({ entries, state }: NonNullable<Advance['successor']>, payloadBytes: number): Successor {
+  const sink = payloadSink(state.runId, payloadBytes);
+  const bytes = encodeEntries(entries, sink);
+  return { runId: state.runId, entries: bytes, header: headerOf(state), payloads: [...sink.writes.values()] };
+}
+
+/** Bytes of what is written beside entries and snapshot. */
+function sideBytes({ payloads = [], messages = [], successor }: TickWrite): number {
+  const own = successor === undefined ? 0 : ROW_BYTES + successor.entries.byteLength;
+  const moved = [...payloads, ...(successor?.payloads ?? [])].reduce((sum, { data }) => sum + data.byteLength, own);
+  return messages.reduce((sum, { body }) => sum + body.byteLength, moved);
+}
+
 /** What a tick that the machine computed comes to. Written for speed: once for each step of each run. */
 function stepForward(
   cell: RunCell,
@@ -138,13 +155,13 @@ function stepForward(
     consumed: consumedBy(inputs),
     ...(result.messages.length === 0 ? {} : { messages: outgoing(cell, result.messages) }),
     by: next.seq === 1 ? (cell.start?.request.by ?? null) : null,
-    // A run that ends with its first row was never known to anybody who could have sent it something.
-    needsEmptyBox: next.closedAtUs !== null && next.seq > 1 && cell.plan?.receives === true,
+    // A run that ends with its first row was never known to anybody who could have sent it something; the box of one
+    // that continues is that of its successor.
+    needsEmptyBox: next.closedAtUs !== null && !isContinued(next) && next.seq > 1 && cell.plan?.receives === true,
     ...(payloads === null ? {} : { payloads }),
+    ...(result.successor === null ? {} : { successor: successorOf(result.successor, payloadBytes) }),
   };
-  const moved = payloads === null ? 0 : payloads.reduce((sum, { data }) => sum + data.byteLength, 0);
-  const mail = write.messages?.reduce((sum, { body }) => sum + body.byteLength, 0) ?? 0;
-  const bytes = ROW_BYTES + entries.byteLength + (snapshot === null ? 0 : snapshot.byteLength) + moved + mail;
+  const bytes = ROW_BYTES + entries.byteLength + (snapshot === null ? 0 : snapshot.byteLength) + sideBytes(write);
   return { cell, inputs, dispositions, next, commands, write, bytes, parks };
 }
 

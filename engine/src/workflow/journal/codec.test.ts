@@ -103,7 +103,7 @@ describe('entries', () => {
     expect(() => decodeEntries(row(2))).toThrow('a row of format 2; this engine reads 1');
     expect(() => decodeEntries(new Uint8Array())).toThrow('a row of format 0');
     expect(() => decodeEntries(row(1, { entry: undefined }))).toThrow('an entry of unknown kind');
-    const closed = { state: 'VANISHED', output: undefined, error: undefined };
+    const closed = { state: 'VANISHED', output: undefined, error: undefined, successorId: '' };
     expect(() => decodeEntries(row(1, { entry: { $case: 'runClosed', value: closed } }))).toThrow(
       'a run closed as "VANISHED"',
     );

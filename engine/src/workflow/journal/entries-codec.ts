@@ -9,8 +9,16 @@ import { DuctorError } from '../../kernel/index.js';
 import type { ClosedStatus, Entry } from '../machine/index.js';
 import { moveOut, putBack, type PayloadShelf, type PayloadSink } from './payloads.js';
 import { bodyEntryOf, isStoredBody, storedBodyEntry, type BodyRunEntry } from './body-codec.js';
+import { fromStoredChain, fromStoredContinuing, toStoredChain, toStoredContinuing } from './chain-codec.js';
 import { childEntryOf, fromStoredFamily, storedChildEntry, toStoredFamily } from './family-codec.js';
-import { fromStoredAwaited, fromStoredSignal, toStoredAwaited, toStoredSignal } from './signal-codec.js';
+import {
+  fromStoredAwaited,
+  fromStoredBox,
+  fromStoredSignal,
+  toStoredAwaited,
+  toStoredBox,
+  toStoredSignal,
+} from './signal-codec.js';
 import {
   fromStoredError,
   fromStoredKeys,
@@ -103,8 +111,15 @@ function storedRunEntry(entry: RunEntry): Stored {
       const { familySlug, version, attributes } = entry;
       const deadlineUs = BigInt(entry.deadlineUs ?? 0);
       const traceparent = entry.traceparent ?? '';
-      const [input, family] = [toStoredValue(entry.input), toStoredFamily(entry.family)];
-      const value = { familySlug, version, input, attributes, deadlineUs, traceparent, family };
+      const [input, family, chain] = [
+        toStoredValue(entry.input),
+        toStoredFamily(entry.family),
+        toStoredChain(entry.chain),
+      ];
+      const value = {
+        ...{ familySlug, version, input, attributes, deadlineUs, traceparent, family, chain },
+        ...toStoredBox(entry.signals),
+      };
       return { $case: 'runStarted', value };
     }
     case 'signal_received':
@@ -126,13 +141,15 @@ function storedRunEntry(entry: RunEntry): Stored {
       const value = { state: status, output: toStoredSource(output), error: toStoredError(error) };
       return { $case: 'runEnding', value };
     }
+    case 'run_continuing':
+      return { $case: 'runContinuing', value: toStoredContinuing(entry) };
     case 'run_compensating':
       return { $case: 'runCompensating', value: { steps: [...entry.steps] } };
     case 'run_failing':
       return { $case: 'runFailing', value: { error: toStoredError(entry.error) } };
     case 'run_closed': {
-      const { status, output, error } = entry;
-      const value = { state: status, output: toStoredSource(output), error: toStoredError(error) };
+      const { status, output, error, successorId = '' } = entry;
+      const value = { state: status, output: toStoredSource(output), error: toStoredError(error), successorId };
       return { $case: 'runClosed', value };
     }
   }
@@ -156,7 +173,7 @@ export function encodeEntries(entries: readonly Entry[], sink?: PayloadSink): Ui
   return Entries.encode({ ...row, hasPayloads: true }).finish();
 }
 
-const CLOSED: readonly ClosedStatus[] = ['COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT', 'TERMINATED'];
+const CLOSED: readonly ClosedStatus[] = ['COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT', 'TERMINATED', 'CONTINUED'];
 
 /** A state in which a run can end. Throws internal for any other. */
 export function closedStatus(state: string): ClosedStatus {
@@ -248,6 +265,8 @@ function runEntryOf(stored: Exclude<Stored, StoredStep | StoredBody>): Entry {
         deadlineUs: orNull(stored.value.deadlineUs),
         ...(traceparent === '' ? {} : { traceparent }),
         ...(stored.value.family === undefined ? {} : { family: fromStoredFamily(stored.value.family) }),
+        ...(stored.value.chain === undefined ? {} : { chain: fromStoredChain(stored.value.chain) }),
+        ...fromStoredBox(stored.value),
       };
     }
     case 'signalReceived':
@@ -271,12 +290,15 @@ function runEntryOf(stored: Exclude<Stored, StoredStep | StoredBody>): Entry {
     }
     case 'runCompensating':
       return { kind: 'run_compensating', steps: stored.value.steps };
+    case 'runContinuing':
+      return { kind: 'run_continuing', ...fromStoredContinuing(stored.value) };
     case 'runFailing':
       return { kind: 'run_failing', error: requiredError(stored.value.error) };
     case 'runClosed': {
-      const { state, output, error } = stored.value;
+      const { state, successorId } = stored.value;
       const status = closedStatus(state);
-      return { kind: 'run_closed', status, output: fromStoredSource(output), error: fromStoredError(error) };
+      const [output, error] = [fromStoredSource(stored.value.output), fromStoredError(stored.value.error)];
+      return { kind: 'run_closed', status, output, error, ...(successorId === '' ? {} : { successorId }) };
     }
   }
 }

@@ -99,6 +99,10 @@ function shownChild(entry: Entry & { readonly kind: 'child_started' }): Readonly
   return { child_run_id: runId, ...workflow, input: shownSource(entry.input), ...how };
 }
 
+function shownChain({ chain }: Entry & { readonly kind: 'run_started' }): Readonly<Record<string, unknown>> {
+  return chain === undefined ? {} : { continues_run_id: chain.previousId, chain_id: chain.chainId, chain_no: chain.no };
+}
+
 function shownApproval(approval: OpenApproval | null): Readonly<Record<string, unknown>> {
   if (approval === null) return {};
   const { assignees, options, escalation } = approval;
@@ -205,12 +209,16 @@ function detailOf(entry: Entry): Readonly<Record<string, unknown>> {
       return { reason: entry.reason, requested_by: entry.requestedBy };
     case 'run_parked':
       return { code: entry.code, message: entry.message, ...(entry.step === '' ? {} : { step: entry.step }) };
+    case 'run_continuing':
+      return { input: shownSource(entry.input), version: entry.version };
     case 'run_compensating':
       return { steps: entry.steps };
     case 'run_ending':
     case 'run_closed': {
       const output = entry.output === null ? {} : { output: shownSource(entry.output) };
-      return { state: entry.status, ...output, ...(entry.error === null ? {} : { error: shownError(entry.error) }) };
+      const error = entry.error === null ? {} : { error: shownError(entry.error) };
+      const next = 'successorId' in entry ? { continued_as: entry.successorId } : {};
+      return { state: entry.status, ...output, ...error, ...next };
     }
   }
 }

@@ -1,18 +1,11 @@
 /** Snapshots: the state of a run after a row, so that loading stays bounded. */
-import { Snapshot, type SeenSignal, type SnapshotStep } from '../../gen/ductor/journal/v1/journal.js';
-import {
-  boxOf,
-  seenOf,
-  stepTable,
-  type RunState,
-  type RunStatus,
-  type StepState,
-  type StepStatus,
-} from '../machine/index.js';
+import { Snapshot, type SnapshotStep } from '../../gen/ductor/journal/v1/journal.js';
+import { stepTable, type RunState, type RunStatus, type StepState, type StepStatus } from '../machine/index.js';
 import { moveOut, putBack, type PayloadShelf, type PayloadSink } from './payloads.js';
 import { bodyOf, storedBody } from './body-codec.js';
+import { fromStoredChain, fromStoredContinuing, toStoredChain, toStoredContinuing } from './chain-codec.js';
 import { fromSnapshotChild, fromStoredFamily, toSnapshotChild, toStoredFamily } from './family-codec.js';
-import { fromStoredAwaited, fromStoredSignal, toStoredAwaited, toStoredSignal } from './signal-codec.js';
+import { fromStoredAwaited, fromStoredBox, toStoredAwaited, toStoredBox } from './signal-codec.js';
 import {
   fromStoredError,
   fromStoredKeys,
@@ -28,8 +21,8 @@ import {
 } from './stored.js';
 
 /**
- * Format of snapshots this engine writes. Older ones knew no pauses and run timeouts (1), no bodies (2), no sub-steps
- * (3).
+ * Format of snapshots this engine writes. Older ones knew no pauses and run timeouts (1), no bodies (2), no sub-steps and
+ * no chains (3).
  */
 export const SNAPSHOT_FORMAT = 4;
 
@@ -98,14 +91,6 @@ function storedStep(step: StepState): SnapshotStep {
   };
 }
 
-function storedIds(box: RunState['signals']): SeenSignal[] {
-  return box === undefined ? [] : seenOf(box).map(({ name, id, atUs }) => ({ name, id, atUs: BigInt(atUs) }));
-}
-
-function idsOf({ seenSignals }: Snapshot): ReturnType<typeof seenOf> {
-  return seenSignals.map(({ name, id, atUs }) => ({ name, id, atUs: Number(atUs) }));
-}
-
 /**
  * A state as the bytes of a snapshot. Tenant, run and row number stand beside it.
  *
@@ -144,8 +129,10 @@ function storedState(state: RunState): Omit<Snapshot, 'hasPayloads'> {
       error === null ? [] : { name, error: toStoredError(error) },
     ),
     family: toStoredFamily(state.family),
-    signals: (state.signals?.waiting ?? []).map(toStoredSignal),
-    seenSignals: storedIds(state.signals),
+    ...toStoredBox(state.signals),
+    continuing: state.continuing === null ? undefined : toStoredContinuing(state.continuing),
+    chain: toStoredChain(state.chain),
+    successorId: state.continuedAs ?? '',
   };
 }
 
@@ -181,7 +168,7 @@ function stepOf(stored: SnapshotStep): StepState | null {
 }
 
 function endingOf(ending: string): RunState['ending'] {
-  return ending === 'COMPLETED' || ending === 'TIMED_OUT' ? ending : null;
+  return ending === 'COMPLETED' || ending === 'TIMED_OUT' || ending === 'CONTINUED' ? ending : null;
 }
 
 function stateOf(key: SnapshotKey, stored: Snapshot): RunState | null {
@@ -212,11 +199,14 @@ function stateOf(key: SnapshotKey, stored: Snapshot): RunState | null {
     paused: paused === undefined ? null : { reason: paused.reason, requestedBy: paused.requestedBy },
     heldSinceUs: orNull(stored.heldSinceUs),
     ending: endingOf(stored.ending),
+    continuing: stored.continuing === undefined ? null : fromStoredContinuing(stored.continuing),
+    continuedAs: stored.successorId === '' ? null : stored.successorId,
     compensating: stored.compensating.length === 0 ? null : stored.compensating,
     deadlineUs: orNull(stored.deadlineUs),
     ...(stored.traceparent === '' ? {} : { traceparent: stored.traceparent }),
     family: stored.family === undefined ? null : fromStoredFamily(stored.family),
-    ...(stored.seenSignals.length === 0 ? {} : { signals: boxOf(stored.signals.map(fromStoredSignal), idsOf(stored)) }),
+    ...fromStoredBox(stored),
+    chain: stored.chain === undefined ? null : fromStoredChain(stored.chain),
     steps: stepTable(
       steps,
       stored.failing.map(({ name, error }) => ({ name, error: requiredError(error) })),

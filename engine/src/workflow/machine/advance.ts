@@ -23,6 +23,7 @@ import type { Advance, Command, Disposition, MachineContext, RunInput } from './
 import { applyPark, applyPause, applyResume, applyRetry } from './park.js';
 import type { Plan } from './plan.js';
 import { propagate } from './propagate.js';
+import { isUnbegun } from './queries.js';
 import { applyLost, applyResult, applyRunning, applySilent } from './settle-attempt.js';
 import { applySignal } from './signals.js';
 import type { RunState } from './state.js';
@@ -106,6 +107,7 @@ function applyAll(tick: Tick, inputs: readonly RunInput[]): readonly Disposition
 /** Lets everything follow that follows from the inputs, until nothing is left to decide. */
 function settle(tick: Tick): void {
   if (tick.draft.closed !== null || isHeld(tick.draft)) return;
+  tick.rootsDue ||= isUnbegun(tick.draft.before);
   propagate(tick);
   if (!mayTryAgain(tick)) cancelWaiting(tick);
   closeWhenDone(tick);
@@ -127,6 +129,10 @@ function lastingCommands(tick: Tick): readonly Command[] {
   });
 }
 
+function nothing(state: RunState, dispositions: readonly Disposition[]): Advance {
+  return { state, entries: [], commands: [], messages: [], successor: null, dispositions };
+}
+
 /**
  * One tick of a run.
  *
@@ -137,7 +143,10 @@ function lastingCommands(tick: Tick): readonly Command[] {
  */
 export function advance(plan: Plan, state: RunState, inputs: readonly RunInput[], context: MachineContext): Advance {
   if (state.closedAtUs !== null) {
-    return { state, entries: [], commands: [], messages: [], dispositions: inputs.map(() => 'ignored') };
+    return nothing(
+      state,
+      inputs.map(() => 'ignored'),
+    );
   }
   if (state.seq > 0 && (state.version !== plan.version || state.familySlug !== plan.familySlug)) {
     const given = `${plan.familySlug} version ${plan.version}`;
@@ -148,7 +157,7 @@ export function advance(plan: Plan, state: RunState, inputs: readonly RunInput[]
   }
   const tick = openTick(plan, state, context);
   const dispositions = applyAll(tick, inputs);
-  if (tick.entries.length === 0) return { state, entries: [], commands: [], messages: [], dispositions };
+  if (tick.entries.length === 0 && !tick.rootsDue) return nothing(state, dispositions);
   settle(tick);
   if (tick.draft.closed !== null) sayGoodbye(tick);
   return {
@@ -156,6 +165,7 @@ export function advance(plan: Plan, state: RunState, inputs: readonly RunInput[]
     entries: tick.entries,
     commands: lastingCommands(tick),
     messages: tick.messages,
+    successor: tick.successor,
     dispositions,
   };
 }

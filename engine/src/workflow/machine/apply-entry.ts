@@ -166,6 +166,8 @@ function applyRunEntry(draft: Draft, entry: RunEntry): void {
       draft.deadlineUs = entry.deadlineUs;
       draft.traceparent = entry.traceparent;
       draft.family = entry.family ?? null;
+      draft.chain = entry.chain ?? null;
+      draft.signals = entry.signals ?? draft.signals;
       return;
     case 'signal_received': {
       const { name, id, payload, by } = entry;
@@ -175,6 +177,8 @@ function applyRunEntry(draft: Draft, entry: RunEntry): void {
     case 'cancel_requested':
       // A cancel ends parking and pause: it is how a dead letter is closed.
       draft.cancel = { reason: entry.reason, requestedBy: entry.requestedBy };
+      draft.ending = null;
+      draft.continuing = null;
       release(draft);
       return;
     case 'run_parked':
@@ -195,6 +199,10 @@ function applyRunEntry(draft: Draft, entry: RunEntry): void {
       draft.output = entry.output;
       draft.error = entry.error;
       return;
+    case 'run_continuing':
+      draft.ending = 'CONTINUED';
+      draft.continuing = { input: entry.input, version: entry.version, timeoutUs: entry.timeoutUs };
+      return;
     case 'run_compensating':
       draft.compensating = entry.steps;
       return;
@@ -205,6 +213,8 @@ function applyRunEntry(draft: Draft, entry: RunEntry): void {
     case 'run_closed':
       draft.closed = entry.status;
       draft.closedAtUs = draft.atUs;
+      draft.continuing = null;
+      draft.continuedAs = entry.successorId ?? null;
       draft.output = entry.output;
       draft.error = entry.error;
   }

@@ -5,11 +5,13 @@ import { emit, type Tick } from './tick.js';
 
 /**
  * Asks the run to end. Evaluates nothing of the plan, so that a run parked for a faulty plan can be ended by it.
- * Ignored once a COMPLETE step or the run's timeout has decided how it ends.
+ * Ignored once a COMPLETE step or the run's timeout has decided how it ends. A run that is about to continue as new does
+ * not: the request is for the chain.
  */
 export function applyCancel(tick: Tick, input: RunInput & { readonly kind: 'cancel' }): Disposition {
   const { draft } = tick;
-  if (!draft.started || draft.closed !== null || draft.cancel !== null || draft.ending !== null) return 'ignored';
+  if (!draft.started || draft.closed !== null || draft.cancel !== null) return 'ignored';
+  if (draft.ending !== null && draft.ending !== 'CONTINUED') return 'ignored';
   emit(tick, { kind: 'cancel_requested', reason: input.reason, requestedBy: input.requestedBy });
   stopAll(tick);
   return 'applied';

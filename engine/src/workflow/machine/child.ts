@@ -74,10 +74,11 @@ export function sayGoodbye(tick: Tick): void {
   for (const { child } of draft.steps.values()) if (child?.isDetached === true) sayEnd(tick, child);
   const { family } = draft;
   const end = tick.entries.find((entry) => entry.kind === 'run_closed');
-  if (family === null || !family.notifies || end === undefined) return;
+  // Its chain goes on: to its parent it has not ended.
+  if (family === null || !family.notifies || end === undefined || end.status === 'CONTINUED') return;
   const { status, error } = end;
   const output = end.output === null ? null : valueOf(draft, end.output, '');
-  const { runId } = draft.before;
+  const runId = draft.chain?.chainId ?? draft.before.runId;
   const input = { kind: 'child_closed', path: family.parentPath, runId, status, output, error } as const;
   tick.messages.push({ runId: family.parentId, input });
 }

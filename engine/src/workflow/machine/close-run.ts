@@ -1,6 +1,7 @@
 /** Closes a run in which nothing is open any more. */
 import { bodyOutput } from './body-output.js';
 import { compensate } from './compensate.js';
+import { closeContinued } from './continue.js';
 import { isEndDecided } from './draft.js';
 import { ownFailure, tryPlan } from './failure.js';
 import { isBodyStatus } from './step-table.js';
@@ -25,6 +26,8 @@ function closeAsDecided(tick: Tick): void {
   const { draft } = tick;
   if (draft.cancel !== null) {
     emit(tick, { kind: 'run_closed', status: 'CANCELLED', output: null, error: draft.error });
+  } else if (draft.ending === 'CONTINUED') {
+    closeContinued(tick);
   } else if (draft.ending !== null) {
     emit(tick, { kind: 'run_closed', status: draft.ending, output: draft.output, error: draft.error });
   } else {

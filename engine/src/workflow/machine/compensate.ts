@@ -62,7 +62,7 @@ function beginOrFail(tick: Tick, step: PlanStep, compensation: Compensation): vo
 /** Begins the next compensation of a quiet run that does not complete; nothing when there is none any more. */
 export function compensate(tick: Tick): void {
   const { draft } = tick;
-  if (draft.ending === 'COMPLETED') return;
+  if (draft.ending === 'COMPLETED' || draft.ending === 'CONTINUED') return;
   if (draft.compensating === null) {
     const steps = dueCompensations(tick);
     if (steps.length === 0) return;

@@ -26,10 +26,13 @@ export interface Draft {
   paused: RunState['paused'];
   heldSinceUs: number | null;
   ending: RunState['ending'];
+  continuing: RunState['continuing'];
+  continuedAs: string | null;
   compensating: RunState['compensating'];
   deadlineUs: number | null;
   traceparent: string | undefined;
   family: RunState['family'];
+  chain: RunState['chain'];
   /** run_terminated stands in this row: the row closes the run. */
   terminated: boolean;
   signals: SignalBox;
@@ -57,9 +60,12 @@ export function emptyRun(key: { readonly tenantId: string; readonly runId: strin
     paused: null,
     heldSinceUs: null,
     ending: null,
+    continuing: null,
+    continuedAs: null,
     compensating: null,
     deadlineUs: null,
     family: null,
+    chain: null,
     steps: EMPTY_STEPS,
   };
 }
@@ -85,10 +91,13 @@ export function openDraft(before: RunState, atUs: number): Draft {
     paused: before.paused,
     heldSinceUs: before.heldSinceUs,
     ending: before.ending,
+    continuing: before.continuing,
+    continuedAs: before.continuedAs,
     compensating: before.compensating,
     deadlineUs: before.deadlineUs,
     traceparent: before.traceparent,
     family: before.family,
+    chain: before.chain,
     terminated: false,
     signals: before.signals ?? EMPTY_BOX,
     steps: editSteps(before.steps),
@@ -150,9 +159,12 @@ export function finishDraft(draft: Draft, seq: number): RunState {
     paused: draft.paused,
     heldSinceUs: draft.heldSinceUs,
     ending: draft.ending,
+    continuing: draft.continuing,
+    continuedAs: draft.continuedAs,
     compensating: draft.compensating,
     deadlineUs: draft.deadlineUs,
     family: draft.family,
+    chain: draft.chain,
     steps: draft.steps.done(),
   };
   return {

@@ -41,7 +41,7 @@ const stepDraws = fc.record({
   end: fc.constantFrom<End>('COMPLETED', 'COMPLETED', 'COMPLETED', 'COMPLETED', 'FAILED', 'TIMEOUT'),
   type: fc.constantFrom(
     ...(['CALLBACK', 'CALLBACK', 'CALLBACK', 'CALLBACK', 'CALLBACK', 'CALLBACK'] as const),
-    ...(['DATAFLOW', 'DATAFLOW', 'SWITCH', 'SWITCH', 'FAIL', 'COMPLETE'] as const),
+    ...(['DATAFLOW', 'DATAFLOW', 'SWITCH', 'SWITCH', 'FAIL', 'COMPLETE', 'CONTINUE_AS_NEW'] as const),
   ),
   chosen: fc.constantFrom('x', 'y', null),
   join: joins,
@@ -63,15 +63,17 @@ function specOf({ type, end, chosen, join }: StepDraw): StepSpec {
       return { type, code: 'drawn', message: () => 'drawn', join };
     case 'COMPLETE':
       return { type, output: NULL_TEMPLATE, join };
+    case 'CONTINUE_AS_NEW':
+      return { type, join };
     case 'CALLBACK':
       return { type: 'CALLBACK', retry: { maxAttempts: 1 }, join };
   }
 }
 
-/** How a drawn step ends: only an attempt can time out, FAIL always fails, COMPLETE never does. */
+/** How a drawn step ends: only an attempt can time out, FAIL always fails, the others that end the run never do. */
 function endOf({ type, end }: StepDraw): End {
   if (type === 'FAIL') return 'FAILED';
-  if (type === 'COMPLETE') return 'COMPLETED';
+  if (type === 'COMPLETE' || type === 'CONTINUE_AS_NEW') return 'COMPLETED';
   return type === 'CALLBACK' || end === 'COMPLETED' ? end : 'FAILED';
 }
 
@@ -90,7 +92,7 @@ const graphs: fc.Arbitrary<Graph> = fc
       const target = 1 + (to % (count - 1));
       const source = from % target;
       const kind = steps[source]?.type;
-      if (kind === 'FAIL' || kind === 'COMPLETE') continue;
+      if (kind === 'FAIL' || kind === 'COMPLETE' || kind === 'CONTINUE_AS_NEW') continue;
       const isTrue = holds || !isConditional;
       const isCase = kind === 'SWITCH' && type === 'SUCCESS';
       const condition = isConditional ? (): boolean => isTrue : null;
@@ -112,6 +114,8 @@ interface Verdict {
   readonly unhandled: readonly string[];
   /** COMPLETE steps that start. */
   readonly completing: readonly string[];
+  /** CONTINUE_AS_NEW steps that start. */
+  readonly continuing: readonly string[];
 }
 
 /**
@@ -143,8 +147,10 @@ function evaluate({ plan, ends, chosen, truth }: Graph, losers: ReadonlyMap<stri
     status.set(ref, losers.get(ref) ?? (incoming.length === 0 || isJoined ? end : 'SKIPPED'));
   }
   const unhandled = plan.steps.filter(({ ref, outgoing }) => status.get(ref) === 'FAILED' && !outgoing.some(fires));
-  const completing = plan.steps.filter(({ ref, type }) => type === 'COMPLETE' && status.get(ref) === 'COMPLETED');
-  return { status, unhandled: unhandled.map(({ ref }) => ref), completing: completing.map(({ ref }) => ref) };
+  const done = (kind: PlanStep['type']): readonly string[] =>
+    plan.steps.flatMap(({ ref, type }) => (type === kind && status.get(ref) === 'COMPLETED' ? ref : []));
+  const [completing, continuing] = [done('COMPLETE'), done('CONTINUE_AS_NEW')];
+  return { status, unhandled: unhandled.map(({ ref }) => ref), completing, continuing };
 }
 
 const OVER = ['step_completed', 'step_failed', 'step_skipped', 'step_cancelled'];
@@ -207,15 +213,18 @@ function execute(graph: Graph): DrivenRun {
 
 describe('edges, joins and ends on random graphs', () => {
   it('complete, skip and fail the very steps a naive evaluator names', () => {
-    const seen = { exact: 0, failing: 0, completing: 0, losing: 0 };
+    const seen = { exact: 0, failing: 0, completing: 0, continuing: 0, losing: 0 };
     const property = fc.property(graphs, (graph) => {
       const run = execute(graph);
       const { state } = run;
       const losers = losersOf(run);
       const verdict = evaluate(graph, losers);
       if (losers.size > 0) seen.losing += 1;
-      for (const status of losers.values()) expect(['CANCELLED', 'SKIPPED', 'COMPLETED', 'PENDING']).toContain(status);
-      if (verdict.unhandled.length === 0 && verdict.completing.length === 0) {
+      // Once a step has ended the run, how a loser ends is its own affair.
+      const isEnded = verdict.completing.length + verdict.continuing.length > 0;
+      const outcomes = ['CANCELLED', 'SKIPPED', 'COMPLETED', 'PENDING', ...(isEnded ? ['FAILED'] : [])];
+      for (const status of losers.values()) expect(outcomes).toContain(status);
+      if (verdict.unhandled.length + verdict.completing.length + verdict.continuing.length === 0) {
         seen.exact += 1;
         expect(state.status).toBe('COMPLETED');
         expect(statuses(state)).toEqual(Object.fromEntries(verdict.status));
@@ -225,6 +234,9 @@ describe('edges, joins and ends on random graphs', () => {
       if (state.status === 'FAILED') {
         seen.failing += 1;
         expect(verdict.unhandled).toContain(state.error?.step);
+      } else if (state.status === 'CONTINUED') {
+        seen.continuing += 1;
+        expect(verdict.continuing.some((ref) => state.steps.get(ref)?.status === 'COMPLETED')).toBe(true);
       } else {
         seen.completing += 1;
         expect(state.status).toBe('COMPLETED');
@@ -236,6 +248,7 @@ describe('edges, joins and ends on random graphs', () => {
     expect(seen.exact).toBeGreaterThan(2000);
     expect(seen.failing).toBeGreaterThan(1000);
     expect(seen.completing).toBeGreaterThan(200);
+    expect(seen.continuing).toBeGreaterThan(200);
     expect(seen.losing).toBeGreaterThan(200);
   });
 });

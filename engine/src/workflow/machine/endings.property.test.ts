@@ -82,7 +82,8 @@ describe('M10 cancellation reaches every running step', () => {
       const run = play(plan, sequence, giveAll);
       const wasClosed = isClosed(run.state);
       // A cancel ends parking; only a run whose end was decided when it was parked needs the resume.
-      run.give(run.state.cancel === null && run.state.ending === null ? CANCEL : { kind: 'resume' });
+      const isDecided = run.state.ending !== null && run.state.ending !== 'CONTINUED';
+      run.give(run.state.cancel === null && !isDecided ? CANCEL : { kind: 'resume' });
       const { cancel, ending } = run.state;
       for (let round = 0; round < plan.stepByRef.size * 8 && !isClosed(run.state); round += 1) {
         closeChildren(run);

@@ -1,11 +1,11 @@
 /** Facts the journal records. A closed union: an entry is never rewritten, kinds are only added. */
 import type { ClosePolicy, FailedItems } from './plan.js';
-import type { Signal } from './signal-box.js';
-import type { Awaited, FamilyLink, RunFailure, StepKeys } from './state.js';
+import type { Signal, SignalBox } from './signal-box.js';
+import type { Awaited, ChainLink, FamilyLink, RunFailure, StepKeys } from './state.js';
 import type { Value, ValueSource } from './value.js';
 
 /** How a run can end. */
-export type ClosedStatus = 'COMPLETED' | 'FAILED' | 'CANCELLED' | 'TIMED_OUT' | 'TERMINATED';
+export type ClosedStatus = 'COMPLETED' | 'FAILED' | 'CANCELLED' | 'TIMED_OUT' | 'TERMINATED' | 'CONTINUED';
 
 /** One recorded fact; see proto/ductor/journal/v1/journal.proto for what each field means. */
 export type Entry =
@@ -20,6 +20,10 @@ export type Entry =
       readonly traceparent?: string;
       /** Absent: no step of another run started it. */
       readonly family?: FamilyLink;
+      /** Absent: it continues none. */
+      readonly chain?: ChainLink;
+      /** What the run before it received; absent: nothing. */
+      readonly signals?: SignalBox;
     }
   | {
       readonly kind: 'step_scheduled';
@@ -125,6 +129,16 @@ export type Entry =
       readonly output: ValueSource | null;
       readonly error: RunFailure | null;
     }
+  /** The same with a successor: it begins in the row that closes the run. */
+  | {
+      readonly kind: 'run_continuing';
+      /** The input of the successor. */
+      readonly input: ValueSource;
+      /** The version it executes. */
+      readonly version: number;
+      /** Longest time of the successor, microseconds. */
+      readonly timeoutUs: number | null;
+    }
   /** The run does not complete: these steps undo, one after another, what others did. Nothing else begins any more. */
   | { readonly kind: 'run_compensating'; readonly steps: readonly string[] }
   /** The run ends in this very row; what its attempts still answer is ignored. */
@@ -134,4 +148,6 @@ export type Entry =
       readonly status: ClosedStatus;
       readonly output: ValueSource | null;
       readonly error: RunFailure | null;
+      /** The run that continues this one. Absent: none. */
+      readonly successorId?: string;
     };

@@ -1,7 +1,7 @@
 /** Why a run is not done yet: every open run has exactly one reason (M7). */
 import { isEndDecided } from './draft.js';
 import { explainStep } from './explain-step.js';
-import { isClosed } from './queries.js';
+import { isClosed, isUnbegun, wakeAtUs } from './queries.js';
 import { isEnded } from './resolve-edges.js';
 import type { RunState, StepState, StepStatus } from './state.js';
 
@@ -19,7 +19,7 @@ export type ReasonKind =
   | 'running'
   /** The next attempt of a step is due later. */
   | 'retry_wait'
-  /** A step waits for time. */
+  /** A step waits for time, or the first ones begin in a moment. */
   | 'timer'
   /** A step goes on with its body in a moment. */
   | 'body'
@@ -73,6 +73,7 @@ function ending(state: RunState): string {
 function decided(state: RunState): string {
   if (state.cancel !== null) return 'the run is being cancelled';
   if (state.ending === 'COMPLETED') return 'the run is complete';
+  if (state.ending === 'CONTINUED') return 'the run continues as new';
   if (state.ending === 'TIMED_OUT') return 'the time of the run is over';
   return `the run is failing with ${state.error?.code ?? 'an error'}`;
 }
@@ -112,6 +113,15 @@ function held(state: RunState, open: number): RunReason | null {
   return { ...common, kind: 'paused', step: '', code: '', message };
 }
 
+/** A run that continues another one begins with its second row. */
+function unbegun(state: RunState): RunReason {
+  const message = `the run continues run ${state.chain?.previousId ?? ''} and begins in a moment`;
+  return {
+    ...{ kind: 'timer', step: '', attempt: 0, worker: null, code: '', message },
+    ...{ sinceUs: state.startedAtUs, untilUs: wakeAtUs(state), others: 0 },
+  };
+}
+
 /** The reason an open run waits for; null when it is closed or has not started. */
 export function explainRun(state: RunState): RunReason | null {
   if (isClosed(state) || state.seq === 0) return null;
@@ -122,5 +132,5 @@ export function explainRun(state: RunState): RunReason | null {
     const step = open.find(({ status }) => status === wanted);
     if (step !== undefined) return ofStep(state, step, open.length - 1);
   }
-  return null;
+  return isUnbegun(state) ? unbegun(state) : null;
 }

@@ -68,6 +68,7 @@ function heldReason(state: RunState): string | null {
   if (state.paused !== null) return 'the run to be resumed; it is paused';
   if (state.cancel !== null) return 'nothing any more: the run is being cancelled';
   if (state.ending === 'COMPLETED') return 'nothing any more: the run is complete';
+  if (state.ending === 'CONTINUED') return 'nothing any more: the run continues as new';
   if (state.ending === 'TIMED_OUT') return 'nothing any more: the time of the run is over';
   if (state.error !== null) return `nothing any more: the run is failing with ${state.error.code}`;
   return null;

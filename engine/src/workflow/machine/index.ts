@@ -43,14 +43,16 @@ export type {
   Template,
 } from './plan.js';
 export { decisionPayload } from './decision.js';
-export { boxOf, seenOf, type Signal } from './signal-box.js';
+export { boxOf, seenOf, type Signal, type SignalBox } from './signal-box.js';
 export type { Awaited } from './state.js';
 export { stepAt } from './plan.js';
-export { isActive, isClosed, resolveSource, runOutput, stateBytes, wakeAtUs } from './queries.js';
+export { isActive, isClosed, isContinued, resolveSource, runOutput, stateBytes, wakeAtUs } from './queries.js';
 export { outcomesOf, withOutcomes } from './body-state.js';
 export type {
   BodyState,
+  ChainLink,
   ChildState,
+  Continuing,
   FamilyLink,
   ItemOutcome,
   RunFailure,

@@ -1,6 +1,7 @@
 /** What goes into the machine (facts from outside) and what comes out of it. */
 import type { ClosedStatus, Entry } from './entries.js';
 import type { Signal } from './signal-box.js';
+import type { Plan } from './plan.js';
 import type { FamilyLink, RunFailure, RunState } from './state.js';
 import type { Value } from './value.js';
 
@@ -108,8 +109,10 @@ export interface MachineContext {
   readonly nowUs: number;
   /** Seed of this tick's random choices (retry jitter), 32 bits. */
   readonly seed: number;
-  /** A new id. */
-  readonly newId: () => string;
+  /** A new id, of a shard where one is given. */
+  readonly newId: (shard?: number) => string;
+  /** The current version of the workflow, for steps that continue with it. Absent: the one that the run executes. */
+  readonly current?: Plan | undefined;
   /** What an attempt reported last of its progress, as far as this node knows. Absent: nothing is known. */
   readonly progressOf?: (path: string, attempt: number) => Value | null;
 }
@@ -124,6 +127,8 @@ export interface Advance {
   readonly commands: readonly Command[];
   /** To be written in the commit of the entries. */
   readonly messages: readonly RunMessage[];
+  /** The run that continues this one after its first row: written in the commit of the entries, too. */
+  readonly successor: { readonly entries: readonly Entry[]; readonly state: RunState } | null;
   /** One per input, in order. */
   readonly dispositions: readonly Disposition[];
 }

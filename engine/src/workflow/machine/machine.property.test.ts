@@ -100,7 +100,9 @@ const RUN_MOVES = new Set([
   ...['PENDING>RUNNING', 'PENDING>WAITING'],
   ...['RUNNING', 'WAITING'].flatMap((from) => [`${from}>RUNNING`, `${from}>WAITING`, `${from}>CANCELLING`]),
   ...['RUNNING', 'WAITING', 'CANCELLING'].flatMap((open_) => [`${open_}>PARKED`, `PARKED>${open_}`]),
-  ...['RUNNING', 'WAITING', 'PENDING'].flatMap((from) => [`${from}>COMPLETED`, `${from}>FAILED`]),
+  ...['RUNNING', 'WAITING', 'PENDING'].flatMap((from) => [
+    ...[`${from}>COMPLETED`, `${from}>FAILED`, `${from}>CONTINUED`],
+  ]),
   ...['RUNNING', 'WAITING'].flatMap((from) => [`${from}>PAUSED`, `${from}>TIMED_OUT`, `PAUSED>${from}`]),
   ...['PAUSED>PAUSED', 'PAUSED>PARKED', 'PAUSED>CANCELLING'],
   ...['RUNNING', 'WAITING', 'CANCELLING', 'PAUSED', 'PARKED'].map((from) => `${from}>TERMINATED`),
@@ -140,6 +142,37 @@ describe('M3 no transition outside the table', () => {
         expect(RUN_MOVES).toContain(`${last}>${after}`);
       });
     });
+  });
+});
+
+describe('a run that continues', () => {
+  it('has one successor, which began in its last row, in its shard, and begins its steps with the next wake', () => {
+    let continued = 0;
+    check((plan, sequence) => {
+      play(plan, sequence, (run, input) => {
+        const { state, successor } = run.give(input);
+        if (successor === null) return;
+        continued += 1;
+        const { chain, input: given, steps, atUs } = successor.state;
+        expect(state).toMatchObject({ status: 'CONTINUED', continuedAs: successor.state.runId, output: null });
+        expect(chain).toEqual({ chainId: state.runId, previousId: state.runId, no: 2 });
+        expect([steps.size, atUs, successor.state.seq, wakeAtUs(successor.state)]).toEqual([
+          0,
+          state.atUs,
+          1,
+          state.atUs,
+        ]);
+        const step = [...state.steps.values()].findLast(({ path }) => stepAt(plan, path)?.type === 'CONTINUE_AS_NEW');
+        expect(given).toEqual(step?.output);
+        expect(explainRun(successor.state)?.message).toContain('begins in a moment');
+        const context = { nowUs: atUs, seed: run.seed, newId: () => RUN_ID };
+        const begun = advance(plan, successor.state, [{ kind: 'wake' }], context);
+        expect(begun.dispositions).toEqual(['applied']);
+        expect(isClosed(begun.state) || begun.state.steps.size > 0).toBe(true);
+        expect(advance(plan, begun.state, [{ kind: 'wake' }], context).state).toBe(begun.state);
+      });
+    });
+    expect(continued).toBeGreaterThan(5);
   });
 });
 

@@ -22,7 +22,7 @@ export function headerOf(state: RunState): RunHeader {
     attributes: state.attributes,
     rootId: state.family?.rootId ?? null,
     parentId: state.family?.parentId ?? null,
-    chain: null,
+    chain: state.chain === null ? null : { chainId: state.chain.chainId, no: state.chain.no },
   };
 }
 

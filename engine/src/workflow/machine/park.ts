@@ -24,7 +24,9 @@ export function applyPark(tick: Tick, input: RunInput & { readonly kind: 'park' 
 /** Pauses a run that goes on: attempts no worker has are taken off the queue, those under way may end. */
 export function applyPause(tick: Tick, input: RunInput & { readonly kind: 'pause' }): Disposition {
   const { draft } = tick;
-  if (!draft.started || !goesOn(tick)) return 'ignored';
+  // One that continues as new is held before its end: its successor would not know of the pause.
+  const isContinuing = draft.closed === null && !isHeld(draft) && draft.ending === 'CONTINUED';
+  if (!draft.started || (!goesOn(tick) && !isContinuing)) return 'ignored';
   emit(tick, { kind: 'run_paused', reason: input.reason, requestedBy: input.requestedBy });
   for (const { path, attempt, status } of draft.steps.values()) {
     if (status === 'SCHEDULED') tick.commands.push({ kind: 'withdraw', path, attempt });

@@ -154,6 +154,13 @@ export type PlanStep =
       readonly closePolicy: ClosePolicy;
     })
   | (PlanStepBase & {
+      readonly type: 'CONTINUE_AS_NEW';
+      /** The input of the successor. */
+      readonly input: Template;
+      /** It executes the version that is current when the step begins, not that of this run. */
+      readonly isCurrent: boolean;
+    })
+  | (PlanStepBase & {
       readonly type: 'SCATTER';
       /** The list: the body runs once for each of its items. */
       readonly items: Template;

@@ -1,5 +1,5 @@
 /** What a shell may ask of a run's state. All from the state alone: no plan, no clock. */
-import { isHeld } from './draft.js';
+import { isEndDecided, isHeld } from './draft.js';
 import { valueOf } from './resolve-source.js';
 import { boxBytes } from './signal-box.js';
 import type { RunState } from './state.js';
@@ -19,9 +19,20 @@ export function isActive(state: RunState): boolean {
   return !isClosed(state) && !isHeld(state) && state.steps.active > 0;
 }
 
+/** Whether another run continues this one, which has ended. */
+export function isContinued(state: RunState): boolean {
+  return state.status === 'CONTINUED';
+}
+
+/** Whether no step of a run has begun that has started: it continues another one, and begins with the next tick. */
+export function isUnbegun(state: RunState): boolean {
+  return state.seq > 0 && state.closedAtUs === null && state.steps.size === 0 && !isEndDecided(state);
+}
+
 /** When the run goes on by itself, microseconds since 1970; null when closed, held, or moved only from outside. */
 export function wakeAtUs(state: RunState): number | null {
   if (isClosed(state) || isHeld(state)) return null;
+  if (isUnbegun(state)) return state.startedAtUs;
   const { nextDueUs } = state.steps;
   const isTimed = state.cancel === null && state.ending === null && state.compensating === null;
   const deadlineUs = isTimed ? state.deadlineUs : null;

@@ -1,6 +1,7 @@
 /** Begins one step: hands it to a worker, does it inline, sets its timer, or opens its body. */
 import { DuctorError } from '../../kernel/index.js';
 import { gather, openLoop, openScatter } from './open-body.js';
+import { continueAsNew } from './continue.js';
 import { endCompleted, endFailed } from './end-run.js';
 import { checkSize, ownFailure, tryPlan } from './failure.js';
 import { pathIn } from './path.js';
@@ -89,7 +90,7 @@ function startChild(tick: Tick, { step, place, path }: Begun<'SUB_WORKFLOW'>): v
   const parentId = draft.before.runId;
   const runId = tick.newId();
   emit(tick, { kind: 'child_started', path, runId, familySlug, version, input, policy, isDetached });
-  const rootId = draft.family?.rootId ?? parentId;
+  const rootId = draft.family?.rootId ?? draft.chain?.chainId ?? parentId;
   const family = { rootId, parentId, parentPath: path, notifies: !isDetached };
   const traced = draft.traceparent === undefined ? {} : { traceparent: draft.traceparent };
   const birth = { familySlug, version, family };
@@ -125,6 +126,8 @@ function begin(tick: Tick, step: PlanStep, place: Place, path: string): void {
     case 'SIGNAL':
     case 'APPROVAL':
       return startAwaiting(tick, step, place, path);
+    case 'CONTINUE_AS_NEW':
+      return continueAsNew(tick, step, place, path);
   }
 }
 

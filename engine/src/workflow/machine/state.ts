@@ -2,7 +2,7 @@
  * State of a run: the fold of its journal. Read-only everywhere; `fold` alone makes a next one.
  *
  * Run status
- *   PENDING -> RUNNING <-> WAITING -> COMPLETED | FAILED | TIMED_OUT
+ *   PENDING -> RUNNING <-> WAITING -> COMPLETED | FAILED | TIMED_OUT | CONTINUED
  *   RUNNING | WAITING -> CANCELLING -> CANCELLED
  *   RUNNING | WAITING | CANCELLING <-> PARKED;  RUNNING | WAITING <-> PAUSED -> PARKED
  *   any of them -> TERMINATED
@@ -117,6 +117,23 @@ export interface FamilyLink {
   readonly parentPath: string;
   /** The parent waits: it is told when this run ends. */
   readonly notifies: boolean;
+}
+
+/** Where a run stands that continues another one. */
+export interface ChainLink {
+  /** The first run of the chain. */
+  readonly chainId: string;
+  readonly previousId: string;
+  /** From 2 on, one more with each run. */
+  readonly no: number;
+}
+
+/** What the successor of a run begins with. */
+export interface Continuing {
+  readonly input: ValueSource;
+  readonly version: number;
+  /** Its longest time, microseconds. */
+  readonly timeoutUs: number | null;
 }
 
 /** A child run, as the step that started it knows it. */
@@ -245,8 +262,12 @@ export interface RunState {
   readonly paused: { readonly reason: string; readonly requestedBy: string } | null;
   /** Since when it is parked or paused, microseconds since 1970. */
   readonly heldSinceUs: number | null;
-  /** How the run will close once its open attempts ended: a step completed it, or its time is over. */
-  readonly ending: 'COMPLETED' | 'TIMED_OUT' | null;
+  /** How the run will close once its open attempts ended: a step decided it, or its time is over. */
+  readonly ending: 'COMPLETED' | 'TIMED_OUT' | 'CONTINUED' | null;
+  /** Set while the run is about to close as CONTINUED. */
+  readonly continuing: Continuing | null;
+  /** The run that continues this one, which is CONTINUED. */
+  readonly continuedAs: string | null;
   /** Compensations in the order in which they run, each after the end of the one before; null: there are none (yet). */
   readonly compensating: readonly string[] | null;
   /** When the run must have ended, microseconds since 1970. */
@@ -257,5 +278,7 @@ export interface RunState {
   readonly family: FamilyLink | null;
   /** Signals that were received; absent: none ever. */
   readonly signals?: SignalBox;
+  /** Null for a run that continues none. */
+  readonly chain: ChainLink | null;
   readonly steps: StepTable;
 }

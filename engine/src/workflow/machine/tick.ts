@@ -3,7 +3,7 @@ import { impossible, seededRandom, unitInterval, type Random } from '../../kerne
 import { applyEntry } from './apply-entry.js';
 import { isEndDecided, isHeld, openDraft, triesAgain, type Draft } from './draft.js';
 import type { Entry } from './entries.js';
-import type { Command, MachineContext, RunMessage } from './inputs.js';
+import type { Advance, Command, MachineContext, RunMessage } from './inputs.js';
 import { ownerOfScope, scopeOfPath } from './path.js';
 import { stepAt, type ExpressionScope, type Plan, type PlanBody, type PlanEdge, type PlanStep } from './plan.js';
 import { expressionsOf } from './scope.js';
@@ -52,7 +52,11 @@ export interface Tick {
   readonly draw: () => number;
   /** What an attempt reported last of its progress. */
   readonly progressOf: (path: string, attempt: number) => Value | null;
-  readonly newId: () => string;
+  readonly newId: MachineContext['newId'];
+  /** See MachineContext. */
+  readonly current: Plan | undefined;
+  /** The run that continues this one, which this tick closes. */
+  successor: Advance['successor'];
 }
 
 const NOT_KNOWN = (): null => null;
@@ -80,6 +84,8 @@ export function openTick(plan: Plan, state: RunState, context: MachineContext): 
     draw: () => unitInterval((random ??= seededRandom(context.seed))),
     progressOf: context.progressOf ?? NOT_KNOWN,
     newId: context.newId,
+    current: context.current,
+    successor: null,
   };
 }
 

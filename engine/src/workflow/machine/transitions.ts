@@ -77,7 +77,7 @@ function stepGoesOn(draft: Draft, path: string): boolean {
 /** Whether the run has come to the point from which it may be compensated. */
 function mayCompensate(draft: Draft, steps: readonly string[]): boolean {
   if (isHeld(draft) || draft.terminated || draft.compensating !== null || steps.length === 0) return false;
-  if (draft.ending === 'COMPLETED' || !isEndDecided(draft)) return false;
+  if (draft.ending === 'COMPLETED' || draft.ending === 'CONTINUED' || !isEndDecided(draft)) return false;
   return draft.steps.active() === 0 && draft.steps.waiting() === 0;
 }
 
@@ -158,8 +158,13 @@ function mayClose(draft: Draft, status: ClosedStatus): boolean {
   if (isHeld(draft) || draft.steps.active() > 0 || draft.steps.waiting() > 0 || draft.steps.bodies() > 0) return false;
   if (draft.terminated || status === 'TERMINATED') return draft.terminated && status === 'TERMINATED';
   if (draft.cancel !== null || status === 'CANCELLED') return draft.cancel !== null && status === 'CANCELLED';
-  if (draft.ending !== null || status === 'TIMED_OUT') return draft.ending === status;
+  if (draft.ending !== null || status === 'TIMED_OUT' || status === 'CONTINUED') return draft.ending === status;
   return (draft.error !== null) === (status === 'FAILED');
+}
+
+/** Whether a run that does not go on may still be paused: it continues as new, and so does what was asked of it. */
+function mayBePaused(draft: Draft): boolean {
+  return draft.ending === 'CONTINUED' && !isHeld(draft) && !draft.terminated;
 }
 
 function isRunTransition(draft: Draft, entry: RunEntry): boolean {
@@ -169,17 +174,19 @@ function isRunTransition(draft: Draft, entry: RunEntry): boolean {
     case 'signal_received':
       return !draft.terminated && !hasSeen(draft.signals, entry.name, entry.id, draft.atUs);
     case 'cancel_requested':
-      return draft.cancel === null && draft.ending === null;
+      return draft.cancel === null && (draft.ending === null || draft.ending === 'CONTINUED');
     case 'run_parked':
       return draft.parked === null;
     case 'run_paused':
-      return goesOn(draft);
+      return goesOn(draft) || mayBePaused(draft);
     case 'run_resumed':
       return isHeld(draft);
     case 'run_ending':
       // The time of a run that is failing can be over, too; nothing else may change how a run ends.
       if (isHeld(draft) || draft.cancel !== null || draft.ending !== null || draft.compensating !== null) return false;
       return entry.status === 'TIMED_OUT' ? entry.error !== null : draft.error === null;
+    case 'run_continuing':
+      return goesOn(draft);
     case 'run_compensating':
       return mayCompensate(draft, entry.steps);
     case 'run_terminated':
@@ -187,7 +194,7 @@ function isRunTransition(draft: Draft, entry: RunEntry): boolean {
     case 'run_failing':
       return goesOn(draft);
     case 'run_closed':
-      return mayClose(draft, entry.status);
+      return mayClose(draft, entry.status) && (entry.status === 'CONTINUED') === (entry.successorId !== undefined);
   }
 }
 

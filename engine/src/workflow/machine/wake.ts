@@ -1,8 +1,9 @@
 /** Time: everything that is due happens. Nothing happens early (M6). */
 import { impossible } from '../../kernel/index.js';
-import { isHeld } from './draft.js';
+import { isEndDecided, isHeld } from './draft.js';
 import { endTimedOut } from './end-run.js';
 import type { Disposition } from './inputs.js';
+import { isUnbegun } from './queries.js';
 import { schedule } from './schedule.js';
 import { endCancelled, failAttempt, plainFailure, type AttemptFailure } from './settle-attempt.js';
 import { endWait } from './start-steps.js';
@@ -76,13 +77,20 @@ function dueSteps(tick: Tick): readonly StepState[] {
   return [...tick.draft.steps.values()].filter((step) => step.dueAtUs !== null && step.dueAtUs <= tick.nowUs);
 }
 
+/** Whether with this wake the steps of a run begin that continues another one. */
+function begins(tick: Tick): boolean {
+  if (tick.rootsDue || !isUnbegun(tick.draft.before) || isEndDecided(tick.draft)) return false;
+  tick.rootsDue = true;
+  return true;
+}
+
 /** Lets all that is due happen, also what becomes due by it: a second wake at the same time finds nothing (M1). */
 export function applyWake(tick: Tick): Disposition {
   if (tick.draft.closed !== null || isHeld(tick.draft)) return 'ignored';
   // First, so that nothing begins only to be stopped.
   const isOver = isRunOver(tick);
   if (isOver) endTimedOut(tick);
-  if (!isOver && !isDue(tick)) return 'ignored';
+  if (!isOver && !isDue(tick)) return begins(tick) ? 'applied' : 'ignored';
   // A step whose failure parks the run holds back the others that are due.
   while (isDue(tick) && !isHeld(tick.draft)) {
     const due = dueSteps(tick);

@@ -1,6 +1,7 @@
 /** Which of some runs are closed, and which are open. */
 import { type Prepared, type Queryable, type Row, prepared, uuidArray } from '../../store/index.js';
 import type { RunKey } from '../coordinator/ports.js';
+import { statusCode } from './run-status-code.js';
 
 /** The runs of two arrays that are there and meet a condition, by their places. */
 const among = (condition: string): string => `select k.n::int - 1 as n
@@ -10,7 +11,11 @@ const among = (condition: string): string => `select k.n::int - 1 as n
     where r.tenant_id = k.tenant_id and r.run_id = k.run_id and ${condition} offset 0) r`;
 
 const CLOSED_AMONG = prepared('closed_among', among('r.closed_at is not null'));
-const OPEN_AMONG = prepared('open_among', among('r.closed_at is null'));
+/** A run that was continued is open as long as the last run of its chain is. */
+const IS_OPEN = `(r.closed_at is null or (r.status = ${statusCode('CONTINUED')} and exists (
+      select 1 from ductor.runs c
+      where c.tenant_id = r.tenant_id and c.chain_id = coalesce(r.chain_id, r.run_id) and c.closed_at is null)))`;
+const OPEN_AMONG = prepared('open_among', among(IS_OPEN));
 
 async function ask(db: Queryable, statement: Prepared, keys: readonly RunKey[]): Promise<readonly RunKey[]> {
   const { rows } = await db.query<Row & { n: number }>(statement, [

@@ -4,6 +4,7 @@ import type { Queryable, TenantAccess } from '../../store/index.js';
 import { byTenant } from '../by-tenant.js';
 import type { RunKey } from '../coordinator/ports.js';
 import { closedAmong, openAmong } from './closed-among.js';
+import { lastOfChain } from './last-of-chain.js';
 import { listRuns } from './list-runs.js';
 import { loadPayloads } from './load-payloads.js';
 import { loadRuns, type SnapshotCheck } from './load-runs.js';
@@ -40,6 +41,7 @@ export function postgresRunReader(db: TenantAccess, isUsable: SnapshotCheck = ()
     list: (query) => listRuns(db.asTenant(query.tenantId), query),
     closedAmong: (keys) => eachTenant(keys, closedAmong),
     openAmong: (keys) => eachTenant(keys, openAmong),
+    lastOfChain: (key) => (isRunKey(key) ? lastOfChain(db.asTenant(key.tenantId), key) : Promise.resolve(key)),
     history: (key, afterSeq, limit) =>
       isRunKey(key) ? readHistory(db.asTenant(key.tenantId), key, afterSeq, limit) : Promise.resolve([]),
   };

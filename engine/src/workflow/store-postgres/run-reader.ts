@@ -52,6 +52,8 @@ export interface RunReader {
   closedAmong(keys: readonly RunKey[]): Promise<readonly RunKey[]>;
   /** Those of the runs that are there and not closed. */
   openAmong(keys: readonly RunKey[]): Promise<readonly RunKey[]>;
+  /** The last run of the chain of this run: itself when nothing continues it. A run that is not there is answered. */
+  lastOfChain(key: RunKey): Promise<RunKey>;
   /** Journal rows after a seq (0: from the first), at most `limit`, whatever snapshots there are. */
   history(key: RunKey, afterSeq: number, limit: number): Promise<StoredRun['rows']>;
 }

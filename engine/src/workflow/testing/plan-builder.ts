@@ -80,6 +80,12 @@ export type StepSpec =
     }
   | { readonly type: 'COMPLETE'; readonly output: Template; readonly join?: Join | undefined }
   | {
+      readonly type: 'CONTINUE_AS_NEW';
+      readonly input?: Template;
+      readonly isCurrent?: boolean;
+      readonly join?: Join | undefined;
+    }
+  | {
       readonly type: 'SUB_WORKFLOW';
       readonly familySlug: string;
       readonly version?: number;
@@ -196,6 +202,8 @@ function stepOf(ref: string, spec: StepSpec, edges: readonly PlanEdge[]): PlanSt
       return { ...spec, ...base, vars: spec.vars ?? NULL_TEMPLATE, body: bodyOf(spec.body) };
     case 'GATHER':
       return { ...spec, ...base, failed: spec.failed ?? 'null' };
+    case 'CONTINUE_AS_NEW':
+      return { input: RUN_INPUT, isCurrent: false, ...spec, ...base };
     case 'SUB_WORKFLOW': {
       const child = { version: 0, input: RUN_INPUT, isDetached: false, closePolicy: 'cancel' as const };
       return { ...child, ...spec, ...base };

@@ -150,6 +150,25 @@ const ends: fc.Arbitrary<StepSpec> = fc.constantFrom<StepSpec>(
   { type: 'COMPLETE', output: template(fail) },
 );
 
+/** Turns of a chain: a simulated one has to come to its end. */
+const MAX_TURNS = 3;
+
+/** What the next turn of a chain begins with; beyond the last one it fails. */
+function nextTurn({ input }: ExpressionScope): unknown {
+  const given = input();
+  const turn = typeof given === 'object' && given !== null && 'turn' in given ? Number(given.turn) : 1;
+  return turn < MAX_TURNS ? { turn: turn + 1 } : fail();
+}
+
+const continuations: fc.Arbitrary<StepSpec> = fc
+  .boolean()
+  .map((isCurrent) => ({ type: 'CONTINUE_AS_NEW', input: template(nextTurn), isCurrent }));
+
+/** Whether nothing can lead on from a step of the type. */
+function endsRun(type: StepSpec['type'] | undefined): boolean {
+  return type === 'FAIL' || type === 'COMPLETE' || type === 'CONTINUE_AS_NEW';
+}
+
 /** A step of any type; those that end the run are rare and never the first. */
 function stepSpecs(index: number, where: Where = TOP): fc.Arbitrary<StepSpec> {
   const withJoin = (specs: fc.Arbitrary<StepSpec>): fc.Arbitrary<StepSpec> =>
@@ -163,6 +182,7 @@ function stepSpecs(index: number, where: Where = TOP): fc.Arbitrary<StepSpec> {
     { weight: 5, arbitrary: withJoin(signals) },
     { weight: 3, arbitrary: withJoin(approvals) },
     { weight: index === 0 ? 0 : 1, arbitrary: withJoin(ends) },
+    { weight: index === 0 || where.depth > 0 ? 0 : 4, arbitrary: withJoin(continuations) },
     { weight: where.depth > 1 ? 0 : 2, arbitrary: withJoin(fc.oneof(scatters(index, where), loops(index, where))) },
   );
 }
@@ -192,7 +212,7 @@ function edges(steps: number, prefix = 's'): fc.Arbitrary<readonly PlanEdge[]> {
 function fitting(edgesDrawn: readonly PlanEdge[], steps: readonly StepSpec[], prefix = 's'): readonly PlanEdge[] {
   return edgesDrawn.flatMap((drawn) => {
     const type = steps[Number(drawn.sourceRef.slice(prefix.length))]?.type;
-    if (type === 'FAIL' || type === 'COMPLETE') return [];
+    if (endsRun(type)) return [];
     return [type === 'SWITCH' && drawn.type === 'SUCCESS' ? drawn : { ...drawn, case: null }];
   });
 }
@@ -285,7 +305,7 @@ function compensations(steps: readonly StepSpec[]): fc.Arbitrary<Readonly<Record
   return fc.tuple(...steps.map(() => one)).map((drawn) => {
     const made = drawn.flatMap((pair, index): readonly [string, StepSpec][] => {
       const type = steps[index]?.type;
-      if (pair === null || type === 'FAIL' || type === 'COMPLETE') return [];
+      if (pair === null || endsRun(type)) return [];
       const compensates = { sourceRef: refOf(index), condition: pair[1] };
       return pair[0].type === 'CALLBACK' ? [[`u${index}`, { ...pair[0], join: undefined, compensates }]] : [];
     });

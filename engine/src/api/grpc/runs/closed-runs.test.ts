@@ -3,10 +3,13 @@ import { manualClock } from '../../../kernel/testing/manual-clock.js';
 import { ClosedRuns } from './closed-runs.js';
 
 const key = (run: number, tenantId = 'a'): { tenantId: string; runId: string } => ({ tenantId, runId: `run ${run}` });
-const ended = (bytes = 1): { status: 'COMPLETED'; output: { data: Buffer; encoding: string }; error: null } => ({
+const ended = (
+  bytes = 1,
+): { status: 'COMPLETED'; output: { data: Buffer; encoding: string }; error: null; continuedAs: null } => ({
   status: 'COMPLETED',
   output: { data: Buffer.alloc(bytes), encoding: 'json' },
   error: null,
+  continuedAs: null,
 });
 
 describe('ClosedRuns', () => {

@@ -11,6 +11,8 @@ export type RunEnd = {
   readonly status: RunStatus;
   readonly output: Value | null;
   readonly error: RunFailure | null;
+  /** The run that continues it; null: none. */
+  readonly continuedAs: string | null;
 } | null;
 
 const KEPT_MS = 30_000;

@@ -63,6 +63,16 @@ export async function showRun({ load, plans }: Pick<RunReads, 'load' | 'plans'>,
   return runOf(state, plans.peek(tenantId, familySlug, version) ?? (await plans.load(tenantId, familySlug, version)));
 }
 
+/** The last run of a chain by any of its runs; undefined when the tenant has none of this id. */
+export async function lastRun(
+  { load, reader }: { readonly load: RunLoader; readonly reader: Pick<RunReader, 'lastOfChain'> },
+  key: RunKey,
+): Promise<RunState | undefined> {
+  const state = await load(key);
+  if (state === undefined || state.continuedAs === null) return state;
+  return lastRun({ load, reader }, await reader.lastOfChain(key));
+}
+
 /** GetRun. */
 export function getRun(reads: RunReads): Unary<GetRunRequest, GetRunResponse> {
   return async ({ runId }, { tenantId }) => {

@@ -6,7 +6,8 @@
  * Invariants:
  * 1. A run that closes is reported to each who awaits it, once, whichever source said so first.
  * 2. Nobody waits: no query is made.
- * 3. One look at the database is under way at a time; it asks for all waiting runs that are in question.
+ * 3. Who awaits a run that is continued awaits the run that continues it, and hears of the end of the last one.
+ * 4. One look at the database is under way at a time; it asks for all waiting runs that are in question.
  */
 import type { Clock, Timer } from '../../../kernel/index.js';
 import {
@@ -26,7 +27,8 @@ type OnEnd = (end: RunEnd) => void;
 
 /** One who waits for the end of a run, or for any change of it. */
 interface Waiter {
-  readonly key: RunKey;
+  /** The run that is waited for now: it changes where a run is continued. */
+  key: RunKey;
   readonly onEnd: OnEnd | null;
   readonly onChange: (() => void) | null;
   /** It is not known yet whether the run exists. */
@@ -37,7 +39,7 @@ interface Waiter {
 export interface RunFeedOptions {
   readonly coordinator: Pick<Coordinator, 'onChange'>;
   readonly bus: Bus;
-  readonly reader: Pick<RunReader, 'getMany' | 'closedAmong' | 'history' | 'payloads'>;
+  readonly reader: Pick<RunReader, 'getMany' | 'closedAmong' | 'lastOfChain' | 'history' | 'payloads'>;
   readonly clock: Clock;
   /** Told when a look at the database failed; the next sweep tries again. */
   readonly onError: (error: unknown) => void;
@@ -83,10 +85,20 @@ export class RunFeed {
    * @param isKnown the run was started here just now: it exists, and its end will be told here
    */
   awaitEnd(key: RunKey, isKnown: boolean, onEnd: OnEnd): () => void {
-    const end = this.#closed.get(key);
-    if (end === undefined) return this.#add({ key, onEnd, onChange: null, isUnproven: !isKnown });
+    const last = this.#lastKnown(key);
+    const end = this.#closed.get(last);
+    if (end === undefined) {
+      const isProven = isKnown || last !== key;
+      return this.#add({ key: last, onEnd, onChange: null, isUnproven: !isProven });
+    }
     onEnd(end);
     return () => undefined;
+  }
+
+  /** The last run of its chain, as far as this node knows the ends of its runs. */
+  #lastKnown(key: RunKey): RunKey {
+    const end = this.#closed.get(key);
+    return end?.continuedAs ? this.#lastKnown({ tenantId: key.tenantId, runId: end.continuedAs }) : key;
   }
 
   /** Calls back whenever the run may have changed, at least once a second. Returns how to stop. */
@@ -146,7 +158,21 @@ export class RunFeed {
   }
 
   #end(waiter: Waiter, end: RunEnd): void {
-    if (waiter.onEnd !== null && this.#drop(waiter)) waiter.onEnd(end);
+    if (waiter.onEnd === null || !this.#drop(waiter)) return;
+    if (end?.continuedAs) this.#follow(waiter, end.continuedAs);
+    else waiter.onEnd(end);
+  }
+
+  #follow(waiter: Waiter, runId: string): void {
+    waiter.key = this.#lastKnown({ tenantId: waiter.key.tenantId, runId });
+    const end = this.#closed.get(waiter.key);
+    if (end !== undefined) {
+      waiter.onEnd?.(end);
+      return;
+    }
+    this.#add(waiter);
+    // It may have ended before anybody waited for it.
+    this.#question([waiter.key.runId]);
   }
 
   /** Looks at these runs at the end of the turn, or when the look that is under way is done. */
@@ -197,8 +223,11 @@ export class RunFeed {
     try {
       const { reader } = this.#options;
       const state = await wholeRun(reader, await stateOf(reader, stored), ['output']);
-      const end = { status: state.status, output: runOutput(state), error: state.error };
-      for (const waiter of waiters) this.#end(waiter, end);
+      const { status, error, continuedAs } = state;
+      const end = { status, output: runOutput(state), error, continuedAs };
+      // What happened long ago is not followed run by run.
+      const last = continuedAs === null ? null : (await reader.lastOfChain(stored)).runId;
+      for (const waiter of waiters) this.#end(waiter, last === null ? end : { ...end, continuedAs: last });
     } catch (error) {
       // One run that cannot be read must not keep the others from being told.
       this.#options.onError(error);

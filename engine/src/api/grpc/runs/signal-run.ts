@@ -10,13 +10,22 @@ import { actorText, deedOf, type Principal } from '../../../tenancy/index.js';
 import type { Unary } from '../call.js';
 import { FieldChecks, MAX_IDENTIFIER_CHARS } from '../checks/field-checks.js';
 import { requestValue } from '../checks/request-value.js';
-import { admitSignal, decisionPayload, type Coordinator, type PlanSource, type Signal, type Value } from '../ports.js';
-import { missingRun, showRun } from './read-runs.js';
+import {
+  admitSignal,
+  decisionPayload,
+  type Coordinator,
+  type PlanSource,
+  type RunReader,
+  type Signal,
+  type Value,
+} from '../ports.js';
+import { lastRun, missingRun, showRun } from './read-runs.js';
 import type { RunLoader } from './run-loader.js';
 
 /** What it needs. */
 export interface RunSignals {
   readonly load: RunLoader;
+  readonly reader: Pick<RunReader, 'lastOfChain'>;
   readonly plans: PlanSource;
   readonly coordinator: Pick<Coordinator, 'signal'>;
   readonly clock: Clock;
@@ -63,13 +72,13 @@ function signalOf(request: SignalFields, principal: Principal, draw: () => strin
 
 /** SignalRun. */
 export function signalRun(signals: RunSignals): Unary<SignalRunRequest, SignalRunResponse> {
-  const { load, plans, coordinator, clock, random } = signals;
+  const { plans, coordinator, clock, random } = signals;
   return async (request, principal) => {
     const checks = new FieldChecks();
     checks.uuid('run_id', request.runId);
     const signal = signalOf(request, principal, () => uuidV7(clock.nowUs(), random), checks);
     const key = { tenantId: principal.tenantId, runId: request.runId };
-    const state = await load(key);
+    const state = await lastRun(signals, key);
     if (state === undefined) throw missingRun(request.runId);
     const { familySlug, version } = state;
     const plan = plans.peek(key.tenantId, familySlug, version) ?? (await plans.load(key.tenantId, familySlug, version));

@@ -1,20 +1,24 @@
-/** TriggerRun and TriggerRuns. */
+/** TriggerRun, TriggerAndWait and TriggerRuns. */
 import {
   RunServiceService,
+  type TriggerAndWaitRequest,
+  type TriggerAndWaitResponse,
   type TriggerOutcome,
   type TriggerRunRequest,
   type TriggerRunResponse,
   type TriggerRunsRequest,
   type TriggerRunsResponse,
 } from '../../../gen/ductor/v1/run.js';
+import { formatDurationMs, parseDurationMs, type Clock } from '../../../kernel/index.js';
 import { normalTraceparent, type Tracing } from '../../../telemetry/index.js';
 import { deedOf, type AuditTrail, type Deed } from '../../../tenancy/index.js';
 import type { Unary } from '../call.js';
 import { FieldChecks } from '../checks/field-checks.js';
 import type { Report } from '../errors/report.js';
 import { wireFailure, wireProblems } from '../errors/wire-error.js';
-import type { StartOutcome } from '../ports.js';
-import { showRun, type RunReads } from './read-runs.js';
+import type { RunKey, RunReader, StartOutcome } from '../ports.js';
+import { lastRun, showRun, type RunReads } from './read-runs.js';
+import type { RunFeed } from './run-feed.js';
 import type { RecentStarts } from './recent-starts.js';
 import { startRun, type Starter } from './start-run.js';
 
@@ -29,7 +33,11 @@ export interface Triggers extends Starter, Pick<RunReads, 'load' | 'plans'> {
 
 /** Starts of one batch. */
 export const MAX_ITEMS = 1_000;
-const { triggerRun: ONE, triggerRuns: MANY } = RunServiceService;
+const { triggerRun: ONE, triggerAndWait: WAITING, triggerRuns: MANY } = RunServiceService;
+/** How long TriggerAndWait waits when it is not told, ms. */
+const DEFAULT_WAIT_MS = 30_000;
+/** How long it waits at most, ms: proxies cut calls that are silent for longer. */
+const MAX_WAIT_MS = 60_000;
 
 /** What starts belong to: who did it, and the trace of the call. */
 export interface Cause {
@@ -81,6 +89,55 @@ export function triggerRun(triggers: Triggers): Unary<TriggerRunRequest, Trigger
     const { tenantId } = principal;
     const { runId } = await start(triggers, tenantId, request, { deed: deedOf(principal, ONE.path), traceparent });
     return { data: await showRun(triggers, { tenantId, runId }) };
+  };
+}
+
+function waitMsOf(wait: string): number {
+  if (wait === '') return DEFAULT_WAIT_MS;
+  const ms = parseDurationMs(wait);
+  if (ms !== undefined && ms >= 0 && ms <= MAX_WAIT_MS) return ms;
+  const checks = new FieldChecks();
+  checks.note('wait', wait, `is no duration up to ${formatDurationMs(MAX_WAIT_MS)}`, 'send one such as "10s"');
+  checks.done();
+  return DEFAULT_WAIT_MS;
+}
+
+/** Resolves at the end of the run or when the time is over. */
+function endOf({ feed, clock }: Awaiting, key: RunKey, isKnown: boolean, waitMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    let stop = (): void => undefined;
+    const timer = clock.setTimer(waitMs, () => {
+      stop();
+      resolve();
+    });
+    stop = feed.awaitEnd(key, isKnown, () => {
+      timer.cancel();
+      resolve();
+    });
+  });
+}
+
+/** What waiting for ends needs. */
+export interface Awaiting extends Triggers {
+  readonly reader: Pick<RunReader, 'lastOfChain'>;
+  readonly feed: Pick<RunFeed, 'awaitEnd'>;
+  readonly clock: Clock;
+}
+
+/** TriggerAndWait: a long poll within bounds; the run goes on when it is over. */
+export function triggerAndWait(awaiting: Awaiting): Unary<TriggerAndWaitRequest, TriggerAndWaitResponse> {
+  return async ({ wait, ...request }, principal, { traceparent }) => {
+    const waitMs = waitMsOf(wait);
+    const { tenantId } = principal;
+    const { runId, existing } = await start(awaiting, tenantId, request, {
+      deed: deedOf(principal, WAITING.path),
+      traceparent,
+    });
+    const key = { tenantId, runId };
+    await endOf(awaiting, key, !existing, waitMs);
+    const last = await lastRun(awaiting, key);
+    const data = await showRun(awaiting, last ?? key);
+    return { data, ended: data.closedAt !== undefined && data.continuedAs === '' };
   };
 }
 

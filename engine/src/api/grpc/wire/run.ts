@@ -71,6 +71,9 @@ export function runOf(state: RunState, plan: Plan | undefined): Run {
     rootRunId: state.family?.rootId ?? '',
     parentRunId: state.family?.parentId ?? '',
     parentStep: state.family?.parentPath ?? '',
+    continuedAs: state.continuedAs ?? '',
+    chainId: state.chain?.chainId ?? '',
+    continuesRunId: state.chain?.previousId ?? '',
   };
 }
 
@@ -91,5 +94,8 @@ export function listedRunOf(header: RunHeader): Run {
     rootRunId: header.rootId ?? '',
     parentRunId: header.parentId ?? '',
     parentStep: '',
+    continuedAs: '',
+    chainId: header.chain?.chainId ?? '',
+    continuesRunId: '',
   };
 }

@@ -106,6 +106,7 @@ export const GOOD_REQUESTS: Readonly<Record<string, GoodRequest>> = {
     handsOn: [],
   },
   '/ductor.v1.RunService/TerminateRun': naming(({ openRunId }) => ({ run_id: openRunId })),
+  '/ductor.v1.RunService/TriggerAndWait': naming(({ familySlug }) => ({ family_slug: familySlug, wait: '10ms' })),
   '/ductor.v1.RunService/TriggerRun': naming(({ familySlug }) => ({ family_slug: familySlug })),
   '/ductor.v1.RunService/TriggerRuns': {
     request: ({ familySlug }) => ({ items: [{ family_slug: familySlug }] }),

@@ -153,6 +153,12 @@ export interface Run {
   parentRunId: string;
   /** Path of that step. Not in lists. */
   parentStep: string;
+  /** The run that continues this one, which is CONTINUED. Not in lists. */
+  continuedAs: string;
+  /** Of a run that continues another one: the first run of the chain. */
+  chainId: string;
+  /** The run that it continues. Not in lists. */
+  continuesRunId: string;
 }
 
 export interface Run_AttributesEntry {
@@ -186,6 +192,33 @@ export interface TriggerRunRequest_AttributesEntry {
 
 export interface TriggerRunResponse {
   data: Run | undefined;
+}
+
+export interface TriggerAndWaitRequest {
+  /** As in TriggerRunRequest. */
+  familySlug: string;
+  input: any | undefined;
+  inputPayload: Payload | undefined;
+  idempotencyKey: string;
+  version: number;
+  attributes: { [key: string]: string };
+  traceparent: string;
+  /** How long to wait for the end, such as "10s": at most "60s". Default: "30s". */
+  wait: string;
+}
+
+export interface TriggerAndWaitRequest_AttributesEntry {
+  key: string;
+  value: string;
+}
+
+export interface TriggerAndWaitResponse {
+  /** The run as it is then; of one that continued as new the last run of its chain. */
+  data:
+    | Run
+    | undefined;
+  /** It has ended. */
+  ended: boolean;
 }
 
 export interface TriggerRunsRequest {
@@ -710,6 +743,9 @@ function createBaseRun(): Run {
     rootRunId: "",
     parentRunId: "",
     parentStep: "",
+    continuedAs: "",
+    chainId: "",
+    continuesRunId: "",
   };
 }
 
@@ -756,6 +792,15 @@ export const Run: MessageFns<Run> = {
     }
     if (message.parentStep !== "") {
       writer.uint32(498).string(message.parentStep);
+    }
+    if (message.continuedAs !== "") {
+      writer.uint32(402).string(message.continuedAs);
+    }
+    if (message.chainId !== "") {
+      writer.uint32(410).string(message.chainId);
+    }
+    if (message.continuesRunId !== "") {
+      writer.uint32(418).string(message.continuesRunId);
     }
     return writer;
   },
@@ -888,6 +933,30 @@ export const Run: MessageFns<Run> = {
             message.parentStep = reader.string();
             continue;
           }
+          case 50: {
+            if (tag !== 402) {
+              break;
+            }
+
+            message.continuedAs = reader.string();
+            continue;
+          }
+          case 51: {
+            if (tag !== 410) {
+              break;
+            }
+
+            message.chainId = reader.string();
+            continue;
+          }
+          case 52: {
+            if (tag !== 418) {
+              break;
+            }
+
+            message.continuesRunId = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -933,6 +1002,9 @@ export const Run: MessageFns<Run> = {
     message.rootRunId = object.rootRunId ?? "";
     message.parentRunId = object.parentRunId ?? "";
     message.parentStep = object.parentStep ?? "";
+    message.continuedAs = object.continuedAs ?? "";
+    message.chainId = object.chainId ?? "";
+    message.continuesRunId = object.continuesRunId ?? "";
     return message;
   },
 };
@@ -1274,6 +1346,305 @@ export const TriggerRunResponse: MessageFns<TriggerRunResponse> = {
   fromPartial<I extends Exact<DeepPartial<TriggerRunResponse>, I>>(object: I): TriggerRunResponse {
     const message = createBaseTriggerRunResponse();
     message.data = (object.data !== undefined && object.data !== null) ? Run.fromPartial(object.data) : undefined;
+    return message;
+  },
+};
+
+function createBaseTriggerAndWaitRequest(): TriggerAndWaitRequest {
+  return {
+    familySlug: "",
+    input: undefined,
+    inputPayload: undefined,
+    idempotencyKey: "",
+    version: 0,
+    attributes: {},
+    traceparent: "",
+    wait: "",
+  };
+}
+
+export const TriggerAndWaitRequest: MessageFns<TriggerAndWaitRequest> = {
+  encode(message: TriggerAndWaitRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.familySlug !== "") {
+      writer.uint32(10).string(message.familySlug);
+    }
+    if (message.input !== undefined) {
+      Value.encode(Value.wrap(message.input), writer.uint32(18).fork()).join();
+    }
+    if (message.inputPayload !== undefined) {
+      Payload.encode(message.inputPayload, writer.uint32(26).fork()).join();
+    }
+    if (message.idempotencyKey !== "") {
+      writer.uint32(34).string(message.idempotencyKey);
+    }
+    if (message.version !== 0) {
+      writer.uint32(40).uint32(message.version);
+    }
+    globalThis.Object.entries(message.attributes).forEach(([key, value]: [string, string]) => {
+      TriggerAndWaitRequest_AttributesEntry.encode({ key: key as any, value }, writer.uint32(50).fork()).join();
+    });
+    if (message.traceparent !== "") {
+      writer.uint32(58).string(message.traceparent);
+    }
+    if (message.wait !== "") {
+      writer.uint32(402).string(message.wait);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TriggerAndWaitRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTriggerAndWaitRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.familySlug = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.input = Value.unwrap(Value.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.inputPayload = Payload.decode(reader, reader.uint32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.idempotencyKey = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.version = reader.uint32();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            const entry6 = TriggerAndWaitRequest_AttributesEntry.decode(reader, reader.uint32());
+            if (entry6.value !== undefined) {
+              message.attributes[entry6.key] = entry6.value;
+            }
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.traceparent = reader.string();
+            continue;
+          }
+          case 50: {
+            if (tag !== 402) {
+              break;
+            }
+
+            message.wait = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<TriggerAndWaitRequest>, I>>(base?: I): TriggerAndWaitRequest {
+    return TriggerAndWaitRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<TriggerAndWaitRequest>, I>>(object: I): TriggerAndWaitRequest {
+    const message = createBaseTriggerAndWaitRequest();
+    message.familySlug = object.familySlug ?? "";
+    message.input = object.input === undefined ? undefined : object.input;
+    message.inputPayload = (object.inputPayload !== undefined && object.inputPayload !== null)
+      ? Payload.fromPartial(object.inputPayload)
+      : undefined;
+    message.idempotencyKey = object.idempotencyKey ?? "";
+    message.version = object.version ?? 0;
+    message.attributes = (globalThis.Object.entries(object.attributes ?? {}) as [string, string][]).reduce(
+      (acc: { [key: string]: string }, [key, value]: [string, string]) => {
+        if (value !== undefined) {
+          acc[key] = globalThis.String(value);
+        }
+        return acc;
+      },
+      {},
+    );
+    message.traceparent = object.traceparent ?? "";
+    message.wait = object.wait ?? "";
+    return message;
+  },
+};
+
+function createBaseTriggerAndWaitRequest_AttributesEntry(): TriggerAndWaitRequest_AttributesEntry {
+  return { key: "", value: "" };
+}
+
+export const TriggerAndWaitRequest_AttributesEntry: MessageFns<TriggerAndWaitRequest_AttributesEntry> = {
+  encode(message: TriggerAndWaitRequest_AttributesEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TriggerAndWaitRequest_AttributesEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTriggerAndWaitRequest_AttributesEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<TriggerAndWaitRequest_AttributesEntry>, I>>(
+    base?: I,
+  ): TriggerAndWaitRequest_AttributesEntry {
+    return TriggerAndWaitRequest_AttributesEntry.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<TriggerAndWaitRequest_AttributesEntry>, I>>(
+    object: I,
+  ): TriggerAndWaitRequest_AttributesEntry {
+    const message = createBaseTriggerAndWaitRequest_AttributesEntry();
+    message.key = object.key ?? "";
+    message.value = object.value ?? "";
+    return message;
+  },
+};
+
+function createBaseTriggerAndWaitResponse(): TriggerAndWaitResponse {
+  return { data: undefined, ended: false };
+}
+
+export const TriggerAndWaitResponse: MessageFns<TriggerAndWaitResponse> = {
+  encode(message: TriggerAndWaitResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.data !== undefined) {
+      Run.encode(message.data, writer.uint32(10).fork()).join();
+    }
+    if (message.ended !== false) {
+      writer.uint32(16).bool(message.ended);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TriggerAndWaitResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTriggerAndWaitResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.data = Run.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.ended = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<TriggerAndWaitResponse>, I>>(base?: I): TriggerAndWaitResponse {
+    return TriggerAndWaitResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<TriggerAndWaitResponse>, I>>(object: I): TriggerAndWaitResponse {
+    const message = createBaseTriggerAndWaitResponse();
+    message.data = (object.data !== undefined && object.data !== null) ? Run.fromPartial(object.data) : undefined;
+    message.ended = object.ended ?? false;
     return message;
   },
 };
@@ -3873,6 +4244,21 @@ export const RunServiceService = {
     responseSerialize: (value: TriggerRunResponse): Buffer => Buffer.from(TriggerRunResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): TriggerRunResponse => TriggerRunResponse.decode(value),
   },
+  /**
+   * Starts a run and waits for its end, at most for the time the request says; a run that continues as new is followed.
+   * A run that is still open goes on: ask again with the same idempotency key.
+   */
+  triggerAndWait: {
+    path: "/ductor.v1.RunService/TriggerAndWait" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: TriggerAndWaitRequest): Buffer =>
+      Buffer.from(TriggerAndWaitRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): TriggerAndWaitRequest => TriggerAndWaitRequest.decode(value),
+    responseSerialize: (value: TriggerAndWaitResponse): Buffer =>
+      Buffer.from(TriggerAndWaitResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): TriggerAndWaitResponse => TriggerAndWaitResponse.decode(value),
+  },
   /** Starts many runs in one call; each item has its own outcome. */
   triggerRuns: {
     path: "/ductor.v1.RunService/TriggerRuns" as const,
@@ -4034,6 +4420,11 @@ export const RunServiceService = {
 export interface RunServiceServer extends UntypedServiceImplementation {
   /** Starts a run. The same idempotency key answers the first run; the same key with another input is an error. */
   triggerRun: handleUnaryCall<TriggerRunRequest, TriggerRunResponse>;
+  /**
+   * Starts a run and waits for its end, at most for the time the request says; a run that continues as new is followed.
+   * A run that is still open goes on: ask again with the same idempotency key.
+   */
+  triggerAndWait: handleUnaryCall<TriggerAndWaitRequest, TriggerAndWaitResponse>;
   /** Starts many runs in one call; each item has its own outcome. */
   triggerRuns: handleUnaryCall<TriggerRunsRequest, TriggerRunsResponse>;
   /**
@@ -4092,6 +4483,25 @@ export interface RunServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: TriggerRunResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Starts a run and waits for its end, at most for the time the request says; a run that continues as new is followed.
+   * A run that is still open goes on: ask again with the same idempotency key.
+   */
+  triggerAndWait(
+    request: TriggerAndWaitRequest,
+    callback: (error: ServiceError | null, response: TriggerAndWaitResponse) => void,
+  ): ClientUnaryCall;
+  triggerAndWait(
+    request: TriggerAndWaitRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: TriggerAndWaitResponse) => void,
+  ): ClientUnaryCall;
+  triggerAndWait(
+    request: TriggerAndWaitRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: TriggerAndWaitResponse) => void,
   ): ClientUnaryCall;
   /** Starts many runs in one call; each item has its own outcome. */
   triggerRuns(

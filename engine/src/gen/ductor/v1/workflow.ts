@@ -50,6 +50,8 @@ export enum StepType {
   STEP_TYPE_GATHER = 51,
   /** STEP_TYPE_LOOP - Runs its body until a condition holds. */
   STEP_TYPE_LOOP = 52,
+  /** STEP_TYPE_CONTINUE_AS_NEW - Ends the run and begins its successor, with an input of its own. */
+  STEP_TYPE_CONTINUE_AS_NEW = 53,
   /** STEP_TYPE_SUB_WORKFLOW - Starts a run of another workflow. */
   STEP_TYPE_SUB_WORKFLOW = 60,
   UNRECOGNIZED = -1,

@@ -31,7 +31,7 @@ const STEP_FIELDS = ['ref', 'type', 'title', 'args', 'join', 'body', ...OPTIONS]
 
 /** Step types of the language that this version does not have. */
 const LATER_TYPES: ReadonlySet<string> = new Set(
-  ['CONTINUE_AS_NEW', 'SELECT', 'ROUTE'].concat(['CLAIM', 'HTTP', 'ACTION', 'EMIT']).map((name) => `STEP_TYPE_${name}`),
+  ['SELECT', 'ROUTE'].concat(['CLAIM', 'HTTP', 'ACTION', 'EMIT']).map((name) => `STEP_TYPE_${name}`),
 );
 
 /** Step options of the language that this version does not have. */

@@ -27,7 +27,13 @@ interface Shared {
 const BODY_FIELDS = ['steps', 'edges', 'output'];
 const STEP_EXAMPLE = '[{"ref": "pause", "type": "STEP_TYPE_WAIT", "args": {"duration": "2s"}}]';
 
-function readSteps(root: ObjectReader, shared: Shared): readonly ReadStep[] {
+function refuseInBody({ reader: { problems, path }, type }: ReadStep): void {
+  if (type?.topLevelOnly === undefined) return;
+  const remedy = 'Move it out of the body, behind the step that runs it.';
+  problems.add(childPath(path, 'type'), type.name, `cannot stand in a body: ${type.topLevelOnly}`, remedy);
+}
+
+function readSteps(root: ObjectReader, shared: Shared, depth: number): readonly ReadStep[] {
   const path = childPath(root.path, 'steps');
   if (requireField(root, 'steps', STEP_EXAMPLE) === undefined) return [];
   const list = optionalList(root, 'steps');
@@ -45,6 +51,7 @@ function readSteps(root: ObjectReader, shared: Shared): readonly ReadStep[] {
     const reader = readObject(root.problems, childPath(path, index), value);
     if (reader === undefined) continue;
     const step = readStep(reader, (ref) => shared.taken.has(ref));
+    if (depth > 0) refuseInBody(step);
     if (step.ref !== undefined) shared.taken.add(step.ref);
     steps.push(step);
   }
@@ -74,7 +81,7 @@ function readBody(step: ReadStep, shared: Shared, depth: number): ReadLevel | un
 }
 
 function readLevel(reader: ObjectReader, shared: Shared, depth: number): ReadLevel {
-  const steps = readSteps(reader, shared);
+  const steps = readSteps(reader, shared, depth);
   const edges = readEdges(reader, new Set(steps.flatMap(({ ref }) => ref ?? [])), depth > 0);
   shared.edges += edges.length;
   if (shared.edges > DEFINITION_LIMITS.edges) {

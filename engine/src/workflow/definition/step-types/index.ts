@@ -2,6 +2,7 @@
 import { APPROVAL } from './approval.js';
 import { CALLBACK } from './callback.js';
 import { COMPLETE } from './complete.js';
+import { CONTINUE_AS_NEW } from './continue-as-new.js';
 import { DATAFLOW } from './dataflow/dataflow.js';
 import { FAIL } from './fail.js';
 import { GATHER } from './gather.js';
@@ -15,9 +16,21 @@ import { WAIT } from './wait.js';
 
 /** What this version can run. */
 export const STEP_TYPES: ReadonlyMap<string, StepType> = new Map(
-  [CALLBACK, DATAFLOW, WAIT, SWITCH, FAIL, COMPLETE, SCATTER, GATHER, LOOP, SUB_WORKFLOW, SIGNAL, APPROVAL].map(
-    (stepType) => [stepType.name, stepType],
-  ),
+  [
+    CALLBACK,
+    DATAFLOW,
+    WAIT,
+    SWITCH,
+    FAIL,
+    COMPLETE,
+    SCATTER,
+    GATHER,
+    LOOP,
+    SUB_WORKFLOW,
+    SIGNAL,
+    APPROVAL,
+    CONTINUE_AS_NEW,
+  ].map((stepType) => [stepType.name, stepType]),
 );
 
 export type { BodyKind, CompiledBody, PlanAction, StepOption, StepType } from './step-type.js';

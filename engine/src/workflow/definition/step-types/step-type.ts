@@ -53,6 +53,8 @@ export interface StepType {
   readonly canCompensate?: boolean;
   /** Whether it ends the run, so that no edge can lead on from it. */
   readonly endsRun?: boolean;
+  /** Why it cannot stand in a body; absent: it can. */
+  readonly topLevelOnly?: string;
   /** Set for types that run a body. */
   readonly body?: BodyKind;
   /**

@@ -53,7 +53,16 @@ export interface RunStarted {
   /** W3C trace context of the trigger; empty: none. */
   traceparent: string;
   /** Absent: no step of another run started it. */
-  family: Family | undefined;
+  family:
+    | Family
+    | undefined;
+  /** Absent: it continues none. */
+  chain:
+    | Chain
+    | undefined;
+  /** What the run before it received: signals that no step has taken, and the ids of the last time. */
+  signals: SignalReceived[];
+  seenSignals: SeenSignal[];
 }
 
 export interface RunStarted_AttributesEntry {
@@ -237,6 +246,27 @@ export interface RunEnding {
   error: StoredError | undefined;
 }
 
+/** The run is about to close as CONTINUED: open attempts are told to stop, and once they ended its successor begins. */
+export interface RunContinuing {
+  /** The input of the successor. */
+  input:
+    | ValueSource
+    | undefined;
+  /** The version it executes. */
+  version: number;
+  /** Its longest time, microseconds; 0: no limit. */
+  timeoutUs: bigint;
+}
+
+/** Where a run stands that continues another one. */
+export interface Chain {
+  /** The first run of the chain. */
+  chainId: string;
+  previousId: string;
+  /** From 2 on, one more with each run. */
+  no: number;
+}
+
 /** The run ends at once; what its attempts still answer is ignored. */
 export interface RunTerminated {
   reason: string;
@@ -334,10 +364,14 @@ export interface ApprovalEscalated {
 }
 
 export interface RunClosed {
-  /** Name of the final state: COMPLETED, FAILED, CANCELLED, TIMED_OUT, TERMINATED. */
+  /** Name of the final state: COMPLETED, FAILED, CANCELLED, TIMED_OUT, TERMINATED, CONTINUED. */
   state: string;
   output: ValueSource | undefined;
-  error: StoredError | undefined;
+  error:
+    | StoredError
+    | undefined;
+  /** The run that continues this one; empty: none. */
+  successorId: string;
 }
 
 export interface Entry {
@@ -373,6 +407,7 @@ export interface Entry {
     | { $case: "bodyFailed"; value: BodyFailed }
     | { $case: "bodyCancelled"; value: BodyCancelled }
     | { $case: "bodyFailing"; value: BodyFailing }
+    | { $case: "runContinuing"; value: RunContinuing }
     | { $case: "childStarted"; value: ChildStarted }
     | { $case: "childTold"; value: ChildTold }
     | { $case: "subStepCompleted"; value: SubStepCompleted }
@@ -423,7 +458,16 @@ export interface Snapshot {
   /** Some values of the snapshot have a digest in place of their bytes. */
   hasPayloads: boolean;
   failing: FailingScope[];
-  family: Family | undefined;
+  family:
+    | Family
+    | undefined;
+  /** Set while the run is about to close as CONTINUED. */
+  continuing: RunContinuing | undefined;
+  chain:
+    | Chain
+    | undefined;
+  /** As in RunClosed. */
+  successorId: string;
 }
 
 export interface Snapshot_AttributesEntry {
@@ -925,6 +969,9 @@ function createBaseRunStarted(): RunStarted {
     deadlineUs: 0n,
     traceparent: "",
     family: undefined,
+    chain: undefined,
+    signals: [],
+    seenSignals: [],
   };
 }
 
@@ -953,6 +1000,15 @@ export const RunStarted: MessageFns<RunStarted> = {
     }
     if (message.family !== undefined) {
       Family.encode(message.family, writer.uint32(482).fork()).join();
+    }
+    if (message.chain !== undefined) {
+      Chain.encode(message.chain, writer.uint32(402).fork()).join();
+    }
+    for (const v of message.signals) {
+      SignalReceived.encode(v!, writer.uint32(410).fork()).join();
+    }
+    for (const v of message.seenSignals) {
+      SeenSignal.encode(v!, writer.uint32(418).fork()).join();
     }
     return writer;
   },
@@ -1029,6 +1085,30 @@ export const RunStarted: MessageFns<RunStarted> = {
             message.family = Family.decode(reader, reader.uint32());
             continue;
           }
+          case 50: {
+            if (tag !== 402) {
+              break;
+            }
+
+            message.chain = Chain.decode(reader, reader.uint32());
+            continue;
+          }
+          case 51: {
+            if (tag !== 410) {
+              break;
+            }
+
+            message.signals.push(SignalReceived.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 52: {
+            if (tag !== 418) {
+              break;
+            }
+
+            message.seenSignals.push(SeenSignal.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1067,6 +1147,9 @@ export const RunStarted: MessageFns<RunStarted> = {
     message.family = (object.family !== undefined && object.family !== null)
       ? Family.fromPartial(object.family)
       : undefined;
+    message.chain = (object.chain !== undefined && object.chain !== null) ? Chain.fromPartial(object.chain) : undefined;
+    message.signals = object.signals?.map((e) => SignalReceived.fromPartial(e)) || [];
+    message.seenSignals = object.seenSignals?.map((e) => SeenSignal.fromPartial(e)) || [];
     return message;
   },
 };
@@ -3003,6 +3086,169 @@ export const RunEnding: MessageFns<RunEnding> = {
   },
 };
 
+function createBaseRunContinuing(): RunContinuing {
+  return { input: undefined, version: 0, timeoutUs: 0n };
+}
+
+export const RunContinuing: MessageFns<RunContinuing> = {
+  encode(message: RunContinuing, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.input !== undefined) {
+      ValueSource.encode(message.input, writer.uint32(10).fork()).join();
+    }
+    if (message.version !== 0) {
+      writer.uint32(16).uint32(message.version);
+    }
+    if (message.timeoutUs !== 0n) {
+      if (BigInt.asUintN(64, message.timeoutUs) !== message.timeoutUs) {
+        throw new globalThis.Error("value provided for field message.timeoutUs of type uint64 too large");
+      }
+      writer.uint32(24).uint64(message.timeoutUs);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RunContinuing {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRunContinuing();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.input = ValueSource.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.version = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.timeoutUs = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<RunContinuing>, I>>(base?: I): RunContinuing {
+    return RunContinuing.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<RunContinuing>, I>>(object: I): RunContinuing {
+    const message = createBaseRunContinuing();
+    message.input = (object.input !== undefined && object.input !== null)
+      ? ValueSource.fromPartial(object.input)
+      : undefined;
+    message.version = object.version ?? 0;
+    message.timeoutUs = (object.timeoutUs !== undefined && object.timeoutUs !== null) ? BigInt(object.timeoutUs) : 0n;
+    return message;
+  },
+};
+
+function createBaseChain(): Chain {
+  return { chainId: "", previousId: "", no: 0 };
+}
+
+export const Chain: MessageFns<Chain> = {
+  encode(message: Chain, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.chainId !== "") {
+      writer.uint32(10).string(message.chainId);
+    }
+    if (message.previousId !== "") {
+      writer.uint32(18).string(message.previousId);
+    }
+    if (message.no !== 0) {
+      writer.uint32(24).uint32(message.no);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Chain {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseChain();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.chainId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.previousId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.no = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<Chain>, I>>(base?: I): Chain {
+    return Chain.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<Chain>, I>>(object: I): Chain {
+    const message = createBaseChain();
+    message.chainId = object.chainId ?? "";
+    message.previousId = object.previousId ?? "";
+    message.no = object.no ?? 0;
+    return message;
+  },
+};
+
 function createBaseRunTerminated(): RunTerminated {
   return { reason: "", requestedBy: "" };
 }
@@ -3964,7 +4210,7 @@ export const ApprovalEscalated: MessageFns<ApprovalEscalated> = {
 };
 
 function createBaseRunClosed(): RunClosed {
-  return { state: "", output: undefined, error: undefined };
+  return { state: "", output: undefined, error: undefined, successorId: "" };
 }
 
 export const RunClosed: MessageFns<RunClosed> = {
@@ -3977,6 +4223,9 @@ export const RunClosed: MessageFns<RunClosed> = {
     }
     if (message.error !== undefined) {
       StoredError.encode(message.error, writer.uint32(26).fork()).join();
+    }
+    if (message.successorId !== "") {
+      writer.uint32(402).string(message.successorId);
     }
     return writer;
   },
@@ -4018,6 +4267,14 @@ export const RunClosed: MessageFns<RunClosed> = {
             message.error = StoredError.decode(reader, reader.uint32());
             continue;
           }
+          case 50: {
+            if (tag !== 402) {
+              break;
+            }
+
+            message.successorId = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4042,6 +4299,7 @@ export const RunClosed: MessageFns<RunClosed> = {
     message.error = (object.error !== undefined && object.error !== null)
       ? StoredError.fromPartial(object.error)
       : undefined;
+    message.successorId = object.successorId ?? "";
     return message;
   },
 };
@@ -4145,6 +4403,9 @@ export const Entry: MessageFns<Entry> = {
         break;
       case "bodyFailing":
         BodyFailing.encode(message.entry.value, writer.uint32(458).fork()).join();
+        break;
+      case "runContinuing":
+        RunContinuing.encode(message.entry.value, writer.uint32(466).fork()).join();
         break;
       case "childStarted":
         ChildStarted.encode(message.entry.value, writer.uint32(490).fork()).join();
@@ -4420,6 +4681,14 @@ export const Entry: MessageFns<Entry> = {
             message.entry = { $case: "bodyFailing", value: BodyFailing.decode(reader, reader.uint32()) };
             continue;
           }
+          case 58: {
+            if (tag !== 466) {
+              break;
+            }
+
+            message.entry = { $case: "runContinuing", value: RunContinuing.decode(reader, reader.uint32()) };
+            continue;
+          }
           case 61: {
             if (tag !== 490) {
               break;
@@ -4648,6 +4917,12 @@ export const Entry: MessageFns<Entry> = {
         }
         break;
       }
+      case "runContinuing": {
+        if (object.entry?.value !== undefined && object.entry?.value !== null) {
+          message.entry = { $case: "runContinuing", value: RunContinuing.fromPartial(object.entry.value) };
+        }
+        break;
+      }
       case "childStarted": {
         if (object.entry?.value !== undefined && object.entry?.value !== null) {
           message.entry = { $case: "childStarted", value: ChildStarted.fromPartial(object.entry.value) };
@@ -4777,6 +5052,9 @@ function createBaseSnapshot(): Snapshot {
     hasPayloads: false,
     failing: [],
     family: undefined,
+    continuing: undefined,
+    chain: undefined,
+    successorId: "",
   };
 }
 
@@ -4871,6 +5149,15 @@ export const Snapshot: MessageFns<Snapshot> = {
     }
     if (message.family !== undefined) {
       Family.encode(message.family, writer.uint32(490).fork()).join();
+    }
+    if (message.continuing !== undefined) {
+      RunContinuing.encode(message.continuing, writer.uint32(410).fork()).join();
+    }
+    if (message.chain !== undefined) {
+      Chain.encode(message.chain, writer.uint32(418).fork()).join();
+    }
+    if (message.successorId !== "") {
+      writer.uint32(426).string(message.successorId);
     }
     return writer;
   },
@@ -5091,6 +5378,30 @@ export const Snapshot: MessageFns<Snapshot> = {
             message.family = Family.decode(reader, reader.uint32());
             continue;
           }
+          case 51: {
+            if (tag !== 410) {
+              break;
+            }
+
+            message.continuing = RunContinuing.decode(reader, reader.uint32());
+            continue;
+          }
+          case 52: {
+            if (tag !== 418) {
+              break;
+            }
+
+            message.chain = Chain.decode(reader, reader.uint32());
+            continue;
+          }
+          case 53: {
+            if (tag !== 426) {
+              break;
+            }
+
+            message.successorId = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -5163,6 +5474,11 @@ export const Snapshot: MessageFns<Snapshot> = {
     message.family = (object.family !== undefined && object.family !== null)
       ? Family.fromPartial(object.family)
       : undefined;
+    message.continuing = (object.continuing !== undefined && object.continuing !== null)
+      ? RunContinuing.fromPartial(object.continuing)
+      : undefined;
+    message.chain = (object.chain !== undefined && object.chain !== null) ? Chain.fromPartial(object.chain) : undefined;
+    message.successorId = object.successorId ?? "";
     return message;
   },
 };
