@@ -148,8 +148,8 @@ export class DuctorClient {
   }
 
   /**
-   * Starts a run and waits for what it answers: `trigger`, then `result`. A run that continues as new is followed to the
-   * end of its chain. Throws what the two throw.
+   * Starts a run and waits for what it answers: `trigger`, then `result`. A run that continues as new is followed to
+   * the end of its chain. Throws what the two throw.
    */
   async triggerAndWait<In, Out>(
     workflow: Workflow<In, Out>,

@@ -22,7 +22,10 @@ export interface RunNews {
   found(): void;
 }
 
-/** Follows a run, and those that continue it, until the last one is closed. Throws what does not pass, or engine_unreachable when patience ends. */
+/**
+ * Follows a run, and those that continue it, until the last one is closed. Throws what does not pass, or
+ * engine_unreachable when patience ends.
+ */
 export async function followRun(engine: EngineClient, first: string, news: RunNews): Promise<Run> {
   const { clock } = engine;
   let runId = first;

@@ -1,4 +1,4 @@
-/** Chains through the coordinator: one run of a chain is open, whatever is lost, and messages reach it by any of its ids. */
+/** Chains through the coordinator: one run is open, whatever is lost, and messages reach it by any id of the chain. */
 import { describe, expect, it } from 'vitest';
 import { codeOf, CoordinatorKit, TENANT, type TestNode } from '../testing/coordinator-kit.js';
 import { edge, planOf, template } from '../testing/plan-builder.js';

@@ -165,7 +165,7 @@ function detailOf(entry: Entry): Readonly<Record<string, unknown>> {
   switch (entry.kind) {
     case 'run_started': {
       const { familySlug, version, input, attributes, family } = entry;
-      const more = { ...shownParent(family), ...by(entry.deadlineUs) };
+      const more = { ...shownParent(family), ...shownChain(entry), ...by(entry.deadlineUs) };
       return { family_slug: familySlug, version, input: shownValue(input), attributes, ...more };
     }
     case 'step_scheduled':

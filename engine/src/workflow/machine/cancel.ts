@@ -5,8 +5,8 @@ import { emit, type Tick } from './tick.js';
 
 /**
  * Asks the run to end. Evaluates nothing of the plan, so that a run parked for a faulty plan can be ended by it.
- * Ignored once a COMPLETE step or the run's timeout has decided how it ends. A run that is about to continue as new does
- * not: the request is for the chain.
+ * Ignored once a COMPLETE step or the run's timeout has decided how it ends. A run that is about to continue as new
+ * is cancelled: the request is for the chain.
  */
 export function applyCancel(tick: Tick, input: RunInput & { readonly kind: 'cancel' }): Disposition {
   const { draft } = tick;

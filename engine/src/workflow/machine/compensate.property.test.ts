@@ -38,7 +38,7 @@ function expected(plan: Plan, run: DrivenRun): readonly string[] {
 }
 
 describe('compensations', () => {
-  it('undo exactly what completed, latest first, one at a time, unless the run completes, continues or is terminated', () => {
+  it('undo exactly what completed, latest first, one at a time, of runs that neither complete nor continue', () => {
     const seen = { undone: 0, several: 0, failedUndoing: 0, cancelled: 0 };
     const picks = fc.array(fc.nat({ max: 9 }), { minLength: 3, maxLength: 20, size: 'max' });
     const property = fc.property(plans, acts, picks, (plan, sequence, picked) => {

@@ -1,6 +1,6 @@
 /**
- * WatchRun: the run now, and again whenever it has changed, until it is closed. A slow reader skips states. A run that is
- * continued is followed by the last one of its chain.
+ * WatchRun: the run now, and again whenever it has changed, until it is closed. A slow reader skips states. A run that
+ * is continued is followed by the last one of its chain.
  */
 import { DuctorError } from '../../../kernel/index.js';
 import type { WatchRunRequest, WatchRunResponse } from '../../../gen/ductor/v1/run.js';
