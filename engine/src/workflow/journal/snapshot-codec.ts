@@ -21,8 +21,8 @@ import {
 } from './stored.js';
 
 /**
- * Format of snapshots this engine writes. Older ones knew no pauses and run timeouts (1), no bodies (2), no sub-steps and
- * no chains (3).
+ * Format of snapshots this engine writes. Older ones knew no pauses and run timeouts (1), no bodies (2), no
+ * sub-steps and no chains (3).
  */
 export const SNAPSHOT_FORMAT = 4;
 
