@@ -2,9 +2,9 @@
  * How fast one process decides: `npx tsx bench/routing.ts`.
  *
  * A preview asks 5 rules, filters 12 recipients and ranks them by one CEL score. "explained" also writes the record and
- * the explanation. tsx names every function as it is made, which costs a third here; the code as it is built is measured by
- * `npx esbuild bench/routing.ts --bundle --platform=node --format=esm --packages=external --outfile=bench/routing.mjs` and
- * `node bench/routing.mjs`. The last lines: the same with 1,000 recipients, a choice of other strategies, and replay.
+ * the explanation. tsx names every function as it is made, which costs a third here. As it is built it is measured by
+ * `npx esbuild bench/routing.ts --bundle --platform=node --format=esm --packages=external --outfile=bench/r.mjs` and
+ * `node bench/r.mjs`. The last lines: the same with 1,000 recipients, a choice of other strategies, and replay.
  */
 import { createCelCompiler } from '../engine/src/expressions/index.js';
 import { poolCheck, recipientCheck } from '../engine/src/pools/index.js';
