@@ -4,3 +4,17 @@ export { closeAuthority } from './authority/sql/close-authority.js';
 export { openAuthority } from './authority/sql/open-authority.js';
 export { readCounters } from './authority/sql/read-counters.js';
 export { resetCounters } from './authority/sql/reset-counters.js';
+export { change, type Assignment, type AssignmentState, type Change, type Verb } from './authority/assignment.js';
+export {
+  admit,
+  convert,
+  onDay,
+  release,
+  uncommit,
+  type Account,
+  type Accounts,
+  type Admission,
+  type Decided,
+  type Taking,
+  type Wanted,
+} from './authority/decide.js';
