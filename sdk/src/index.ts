@@ -1,6 +1,13 @@
 /** @ductor/sdk: declare workflows in code, run their steps in this process, start and watch runs. */
 export { DuctorClient, type RunHandle, type RunPage, type WaitOptions } from './client/client.js';
-export type { ListOptions, TriggerOptions } from './client/request-options.js';
+export type { BatchCalls, BatchPreview, BatchProgress, DeadLetterView } from './client/batches.js';
+export type {
+  BatchActionName,
+  BatchFilter,
+  BatchRunOptions,
+  ListOptions,
+  TriggerOptions,
+} from './client/request-options.js';
 export type { CallbackAppOptions } from './callback/callback-app.js';
 export { type CallbackHandler, type ExpressCallbackOptions, expressCallback } from './callback/express-callback.js';
 export { type EndpointOptions, type RegisteredEndpoint, registerEndpoint } from './callback/register-endpoint.js';

@@ -23,6 +23,7 @@ import { DuctorError, RunFailedError } from '../errors.js';
 import { SDK_VERSION } from '../version.js';
 import type { Workflow } from '../workflow/define-workflow.js';
 import { callError } from './call-error.js';
+import { type BatchCalls, batchCalls } from './batches.js';
 import { checkList, checkRunCall, checkTrigger } from './request-checks.js';
 import type { ListOptions, TriggerOptions } from './request-options.js';
 import { ResultStream } from './result-stream.js';
@@ -204,6 +205,14 @@ export class DuctorClient {
   /** Schedules: runs that start by the clock. */
   get schedules(): ScheduleCalls {
     return this.#schedules.calls;
+  }
+
+  /** Many runs at once, by a filter: to end, to wait, to go on; and parked runs by what parked them. */
+  get batches(): BatchCalls {
+    return batchCalls(this.#runs, () => ({
+      metadata: this.#connection.metadata,
+      options: { deadline: this.#deadline() },
+    }));
   }
 
   /** Ends all calls and waits. */

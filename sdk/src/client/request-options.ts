@@ -30,3 +30,24 @@ export interface ListOptions {
   /** Where the last page ended. */
   readonly cursor?: string;
 }
+
+/** What is done with each run of a batch; RETRY of parked runs only. */
+export type BatchActionName = 'CANCEL' | 'TERMINATE' | 'PAUSE' | 'RESUME' | 'RETRY';
+
+/** Open runs that have all of what is given; nothing given: all open runs. */
+export interface BatchFilter extends Omit<ListOptions, 'pageSize' | 'cursor'> {
+  /** Only parked runs of this group of dead letters. */
+  readonly fingerprint?: string;
+}
+
+/** How a batch is carried out. */
+export interface BatchRunOptions {
+  /** Of the preview of the same action and filter. */
+  readonly confirmation: string;
+  /** Why; it stands in the histories and in the audit trail. At most 4096 characters. */
+  readonly reason?: string;
+  /** Runs a page, 1 to 200. Default 100. */
+  readonly pageSize?: number;
+  /** nextCursor of the last page that was carried out. Default: from the first. */
+  readonly cursor?: string;
+}

@@ -34,6 +34,8 @@ import type { PoolServiceParts } from './pools/pool-service.js';
 import type { RecipientServiceParts } from './pools/recipient-service.js';
 import type { Bus, Coordinator, PlanSource, RunReader, WorkflowCatalog } from './ports.js';
 import { awaitRuns } from './runs/await-runs.js';
+import { batchRuns } from './runs/batch-runs.js';
+import { listDeadLetters } from './runs/dead-letters.js';
 import * as controls from './runs/control-runs.js';
 import { explainRun } from './runs/explain-run.js';
 import { getRun, getRunHistory, listRuns } from './runs/read-runs.js';
@@ -185,7 +187,7 @@ function buildServices(options: GrpcServerOptions, feed: RunFeed, guard: GuardOp
   const R = RunServiceService;
   const builders = [
     workflowMethods(catalog, guard),
-    new ServiceBuilder(guard)
+    controlMethods(new ServiceBuilder(guard), control, reader)
       .unary(R.triggerRun, triggerRun(triggers))
       .unary(R.triggerAndWait, triggerAndWait({ ...triggers, reader, feed, clock }))
       .unary(R.triggerRuns, triggerRuns(triggers))
@@ -194,11 +196,6 @@ function buildServices(options: GrpcServerOptions, feed: RunFeed, guard: GuardOp
       .unary(R.listRuns, listRuns(reads))
       .stream(R.watchRun, watchRun({ feed, load, reader, plans }))
       .unary(R.getRunHistory, getRunHistory(reads))
-      .unary(R.cancelRun, controls.cancelRun(control))
-      .unary(R.terminateRun, controls.terminateRun(control))
-      .unary(R.pauseRun, controls.pauseRun(control))
-      .unary(R.resumeRun, controls.resumeRun(control))
-      .unary(R.retryRun, controls.retryRun(control))
       .unary(R.signalRun, signalRun({ ...control, reader, clock, random: options.random }))
       .unary(R.explainRun, explainRun({ load, plans, workers: options.bridge }))
       .bidi(R.awaitRuns, awaitRuns({ feed, starts, clock })),
@@ -209,6 +206,23 @@ function buildServices(options: GrpcServerOptions, feed: RunFeed, guard: GuardOp
     new ServiceBuilder(guard).bidi(BridgeServiceService.work, work(options.bridge)),
   ];
   return { builders, drain: () => streams.drain() };
+}
+
+/** Methods that people stop runs by, one or many. */
+function controlMethods(
+  builder: ServiceBuilder,
+  control: controls.RunControls,
+  reader: GrpcServerOptions['reader'],
+): ServiceBuilder {
+  const R = RunServiceService;
+  return builder
+    .unary(R.cancelRun, controls.cancelRun(control))
+    .unary(R.terminateRun, controls.terminateRun(control))
+    .unary(R.pauseRun, controls.pauseRun(control))
+    .unary(R.resumeRun, controls.resumeRun(control))
+    .unary(R.retryRun, controls.retryRun(control))
+    .unary(R.batchRuns, batchRuns({ reader, coordinator: control.coordinator }))
+    .unary(R.listDeadLetters, listDeadLetters({ reader }));
 }
 
 /** Adds a service that needs no key: only methods that the table calls public. */

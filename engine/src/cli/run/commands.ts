@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { clientCommand, type CliContext, type ClientOptions } from '../context.js';
 import { duration, pair, wholeNumber } from '../options.js';
+import { BATCH_ACTION_NAMES, batchRuns, listDeadLetters, type BatchOptions, type DeadLettersOptions } from './batch.js';
 import { controlRun, type ControlOptions } from './control.js';
 import { explainRun } from './explain-run.js';
 import { showHistory } from './history.js';
@@ -132,11 +133,44 @@ function speakingCommands(group: Command, context: CliContext): void {
     .action((runId: string, name: string, options: ApproveOptions) => approveRun(context, runId, name, options));
 }
 
+/** Commands about many runs. */
+function batchCommands(group: Command, context: CliContext): void {
+  clientCommand(group, {
+    usage: 'batch <action>',
+    summary: `do the same with many open runs: ${BATCH_ACTION_NAMES.join(', ')}`,
+    examples: [
+      ['ductor run batch cancel --workflow hello', 'shows how many there are, and the first ten; changes nothing'],
+      ['ductor run batch cancel --workflow hello --yes --reason "wrong price"', 'carries it out, page by page'],
+      ['ductor run batch retry --fingerprint 3f2a… --yes', 'one group of dead letters'],
+    ],
+  })
+    .option('--state <state>', 'only runs in this state')
+    .option('--workflow <workflow>', 'only runs of this workflow')
+    .option('--attribute <name=value>', 'only runs that have it; may be repeated', pair)
+    .option('--after <instant>', 'only runs that started at this instant or later')
+    .option('--before <instant>', 'only runs that started before it')
+    .option('--fingerprint <fingerprint>', 'only parked runs of this group of dead letters')
+    .option('--reason <text>', 'why; at most 4096 characters')
+    .option('--yes', 'carry it out; without it nothing is changed')
+    .option('--confirmation <text>', 'of a batch that broke off: go on with it')
+    .option('--cursor <cursor>', 'with --confirmation: after the last page that was carried out')
+    .action((action: string, options: BatchOptions) => batchRuns(context, action, options));
+  clientCommand(group, {
+    usage: 'dead-letters',
+    summary: 'list parked runs by what parked them: workflow, step and code',
+    examples: [['ductor run dead-letters', 'each with its count, when it last came, and an example']],
+  })
+    .option('--workflow <workflow>', 'only runs of this workflow')
+    .option('--cursor <cursor>', 'go on after an earlier page')
+    .action((options: DeadLettersOptions) => listDeadLetters(context, options));
+}
+
 /** Adds the commands. */
 export function runCommands(root: Command, context: CliContext): void {
   const group = root.command('run').description('start, list, show, watch, explain and stop runs');
   startingCommands(group, context);
   readingCommands(group, context);
   controllingCommands(group, context);
+  batchCommands(group, context);
   speakingCommands(group, context);
 }

@@ -24,7 +24,8 @@ export const RUN_STATE_NAMES: readonly string[] = Object.keys(RunState)
   .filter((name) => name.startsWith('RUN_STATE_') && name !== 'RUN_STATE_UNSPECIFIED')
   .map((name) => name.replace('RUN_STATE_', '').toLowerCase());
 
-function stateOf(name: string | undefined): RunState {
+/** A state by its option. Throws invalid_argument. */
+export function stateOf(name: string | undefined): RunState {
   if (name === undefined) return RunState.RUN_STATE_UNSPECIFIED;
   const found = Object.entries(RunState).find(([key]) => key === `RUN_STATE_${name.toUpperCase()}`);
   const state = found?.[1];

@@ -39,6 +39,8 @@ const AUDITED: Readonly<Record<string, AuditedMethod>> = {
   '/ductor.v1.RecipientService/PauseRecipient': { kind: 'recipient', field: 'recipientId' },
   '/ductor.v1.RecipientService/ResumeRecipient': { kind: 'recipient', field: 'recipientId' },
   '/ductor.v1.RecipientService/UpdateRecipient': { kind: 'recipient', field: 'recipientId' },
+  // Each run that is asked has a row of its own.
+  '/ductor.v1.RunService/BatchRuns': { kind: 'run', field: 'confirmation' },
   '/ductor.v1.RunService/CancelRun': { kind: 'run', field: 'runId' },
   '/ductor.v1.RunService/PauseRun': { kind: 'run', field: 'runId' },
   '/ductor.v1.RunService/ResumeRun': { kind: 'run', field: 'runId' },

@@ -39,6 +39,7 @@ function statementOf(query: RunQuery): Prepared {
     [attributes > 1, HAS_THE_REST],
     [query.rootId !== undefined, 'r.root_id = $13::uuid'],
     [query.parentId !== undefined, 'r.parent_id = $14::uuid'],
+    [query.isOpen === true, 'r.closed_at is null'],
   ];
   const conditions = filters.flatMap(([isGiven, condition]) => (isGiven ? [condition] : []));
   return prepared(

@@ -25,6 +25,8 @@ export interface RunQuery {
   readonly rootId?: string;
   /** Only runs that steps of this run started. */
   readonly parentId?: string;
+  /** Only runs that have not ended. */
+  readonly isOpen?: true;
   /** Where the page before ended; absent: from the newest. */
   readonly cursor?: RunCursor;
   /** Most runs of a page, at least 1. */

@@ -10,26 +10,23 @@ import type {
   ListRunsResponse,
   Run,
 } from '../../../gen/ductor/v1/run.js';
-import type { Timestamp } from '../../../gen/google/protobuf/timestamp.js';
 import type { Unary } from '../call.js';
-import { badCursor, cursorNumber, decodeCursor, encodeCursor } from '../checks/cursor.js';
-import { FieldChecks, MAX_IDENTIFIER_CHARS } from '../checks/field-checks.js';
+import { cursorNumber, decodeCursor, encodeCursor } from '../checks/cursor.js';
+import { FieldChecks } from '../checks/field-checks.js';
 import {
   historyOf,
   payloadShelf,
   type HistoryItem,
   type JournalRow,
   type PlanSource,
-  type RunCursor,
   type RunKey,
-  type RunQuery,
   type RunReader,
   type RunState,
 } from '../ports.js';
-import { runStatusOf } from '../wire/enums.js';
 import { listedRunOf, runOf } from '../wire/run.js';
 import { pageEnd } from '../wire/page.js';
-import { timestampOf, usOf } from '../wire/timestamp.js';
+import { timestampOf } from '../wire/timestamp.js';
+import { filtersOf, runCursorOf, runCursorText } from './run-filters.js';
 import type { RunLoader } from './run-loader.js';
 import { readPayloads, type PayloadReader } from './whole-values.js';
 
@@ -39,10 +36,6 @@ export interface RunReads {
   readonly reader: Pick<RunReader, 'list' | 'history' | 'payloads'>;
   readonly plans: PlanSource;
 }
-
-const MAX_ATTRIBUTE_FILTERS = 8;
-/** As long as the attributes of a run may be. */
-const MAX_ATTRIBUTE_CHARS = 256;
 
 /** There is no such run, or it is another tenant's. */
 export function missingRun(runId: string): DuctorError {
@@ -81,50 +74,6 @@ export function getRun(reads: RunReads): Unary<GetRunRequest, GetRunResponse> {
   };
 }
 
-function runCursorOf(cursor: string): RunCursor {
-  const [startedAt, runId = ''] = decodeCursor(cursor, 2);
-  const checks = new FieldChecks();
-  if (!checks.uuid('pagination.cursor', runId)) throw badCursor(cursor);
-  return { startedAtUs: cursorNumber(startedAt, cursor), runId };
-}
-
-type Filters = Omit<RunQuery, 'tenantId' | 'cursor' | 'limit'>;
-
-function timeOf(checks: FieldChecks, path: string, time: Timestamp | undefined): number | undefined {
-  if (time === undefined) return undefined;
-  const us = usOf(time);
-  if (Number.isSafeInteger(us) && us >= 0) return us;
-  checks.note(path, String(time.seconds), 'is no time from 1970 to 2255', 'send a time within these years');
-  return undefined;
-}
-
-/** What narrows the list; notes what is wrong. */
-function filtersOf(request: ListRunsRequest, checks: FieldChecks): Filters {
-  const { state, familySlug, attributes, rootRunId, parentRunId } = request;
-  if (rootRunId !== '') checks.uuid('root_run_id', rootRunId);
-  if (parentRunId !== '') checks.uuid('parent_run_id', parentRunId);
-  checks.text('family_slug', familySlug, MAX_IDENTIFIER_CHARS);
-  const status = runStatusOf(state);
-  if (status === undefined && state !== 0) checks.note('state', String(state), 'is no state of runs', 'name one');
-  const startedAfterUs = timeOf(checks, 'started_after', request.startedAfter);
-  const startedBeforeUs = timeOf(checks, 'started_before', request.startedBefore);
-  const names = Object.keys(attributes);
-  checks.count('attributes', names.length, 0, MAX_ATTRIBUTE_FILTERS);
-  for (const name of names.slice(0, MAX_ATTRIBUTE_FILTERS)) {
-    checks.text('attributes', name, MAX_ATTRIBUTE_CHARS);
-    checks.text(`attributes.${name}`, attributes[name] ?? '', MAX_ATTRIBUTE_CHARS);
-  }
-  return {
-    ...(status === undefined ? {} : { status }),
-    ...(familySlug === '' ? {} : { familySlug }),
-    ...(startedAfterUs === undefined ? {} : { startedAfterUs }),
-    ...(startedBeforeUs === undefined ? {} : { startedBeforeUs }),
-    ...(names.length === 0 ? {} : { attributes }),
-    ...(rootRunId === '' ? {} : { rootId: rootRunId }),
-    ...(parentRunId === '' ? {} : { parentId: parentRunId }),
-  };
-}
-
 /** ListRuns. */
 export function listRuns({ reader }: RunReads): Unary<ListRunsRequest, ListRunsResponse> {
   return async (request, { tenantId }) => {
@@ -139,8 +88,7 @@ export function listRuns({ reader }: RunReads): Unary<ListRunsRequest, ListRunsR
       ...filters,
       ...(cursor === '' ? {} : { cursor: runCursorOf(cursor) }),
     });
-    const next = page.next === null ? '' : encodeCursor([page.next.startedAtUs, page.next.runId]);
-    return { data: page.headers.map(listedRunOf), pagination: pageEnd(next) };
+    return { data: page.headers.map(listedRunOf), pagination: pageEnd(runCursorText(page.next)) };
   };
 }
 

@@ -99,6 +99,18 @@ export enum RunReason {
   UNRECOGNIZED = -1,
 }
 
+/** What is done with each run of a batch. */
+export enum BatchAction {
+  BATCH_ACTION_UNSPECIFIED = 0,
+  BATCH_ACTION_CANCEL = 1,
+  BATCH_ACTION_TERMINATE = 2,
+  BATCH_ACTION_PAUSE = 3,
+  BATCH_ACTION_RESUME = 4,
+  /** BATCH_ACTION_RETRY - Of parked runs only. */
+  BATCH_ACTION_RETRY = 5,
+  UNRECOGNIZED = -1,
+}
+
 export interface StepRun {
   path: string;
   state: StepState;
@@ -470,6 +482,107 @@ export interface RunResult {
 
 export interface AwaitRunsResponse {
   results: RunResult[];
+}
+
+/** Open runs that have all of what is given; nothing given: all open runs. */
+export interface RunFilter {
+  /** Only runs in this state; one that has not ended. */
+  state: RunState;
+  familySlug: string;
+  startedAfter: Timestamp | undefined;
+  startedBefore:
+    | Timestamp
+    | undefined;
+  /** At most 8. */
+  attributes: { [key: string]: string };
+  rootRunId: string;
+  parentRunId: string;
+  /** Only parked runs of this group of dead letters. */
+  fingerprint: string;
+}
+
+export interface RunFilter_AttributesEntry {
+  key: string;
+  value: string;
+}
+
+export interface BatchRunsRequest {
+  action: BatchAction;
+  filter:
+    | RunFilter
+    | undefined;
+  /** At most 4096 characters. */
+  reason: string;
+  /** Runs that one call changes, 1 to 200. Default 100. */
+  pageSize: number;
+  /** What the preview answered for this action and filter; empty: preview. */
+  confirmation: string;
+  /** next_cursor of the page before. */
+  cursor: string;
+}
+
+export interface BatchFailure {
+  runId: string;
+  code: string;
+  message: string;
+}
+
+export interface BatchReport {
+  /** Of a preview: runs found, at most 1,000 are counted. */
+  matched: number;
+  /** Of a preview: there are more than were counted. */
+  isMore: boolean;
+  /** Of a preview: the first 10, newest first, without steps and values. */
+  sample: Run[];
+  /** Of a preview: what the same request needs to be carried out. */
+  confirmation: string;
+  /** Of a page: runs that were asked. */
+  done: number;
+  /** Of a page: runs that had ended meanwhile, or were not parked any more. */
+  skipped: number;
+  /** Of a page: runs that refused for another reason. */
+  failures: BatchFailure[];
+  /** Of a page: where to go on; empty: this was the last one. */
+  nextCursor: string;
+}
+
+export interface BatchRunsResponse {
+  data: BatchReport | undefined;
+}
+
+export interface ListDeadLettersRequest {
+  /** Only runs of this workflow. */
+  familySlug: string;
+  /** Where the call before ended. */
+  cursor: string;
+}
+
+/** Parked runs that were parked by the same thing. */
+export interface DeadLetterGroup {
+  /** Names the group: for RunFilter.fingerprint. */
+  fingerprint: string;
+  familySlug: string;
+  /** Step whose attempts parked them, without the numbers of items and iterations; empty: none did. */
+  step: string;
+  /** Why they were parked: attempts_exhausted, poison_commit, ... */
+  reason: string;
+  /** Code of the step's last error; empty: it has none. */
+  errorCode: string;
+  /** Of the run that was parked last. */
+  message: string;
+  count: number;
+  firstParkedAt: Timestamp | undefined;
+  lastParkedAt:
+    | Timestamp
+    | undefined;
+  /** The run that was parked last. */
+  exampleRunId: string;
+}
+
+export interface ListDeadLettersResponse {
+  /** Largest first. Groups of two calls that have one fingerprint are one group. */
+  data: DeadLetterGroup[];
+  pagination: Pagination | undefined;
 }
 
 function createBaseStepRun(): StepRun {
@@ -4231,6 +4344,942 @@ export const AwaitRunsResponse: MessageFns<AwaitRunsResponse> = {
   },
 };
 
+function createBaseRunFilter(): RunFilter {
+  return {
+    state: 0,
+    familySlug: "",
+    startedAfter: undefined,
+    startedBefore: undefined,
+    attributes: {},
+    rootRunId: "",
+    parentRunId: "",
+    fingerprint: "",
+  };
+}
+
+export const RunFilter: MessageFns<RunFilter> = {
+  encode(message: RunFilter, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.state !== 0) {
+      writer.uint32(8).int32(message.state);
+    }
+    if (message.familySlug !== "") {
+      writer.uint32(18).string(message.familySlug);
+    }
+    if (message.startedAfter !== undefined) {
+      Timestamp.encode(message.startedAfter, writer.uint32(26).fork()).join();
+    }
+    if (message.startedBefore !== undefined) {
+      Timestamp.encode(message.startedBefore, writer.uint32(34).fork()).join();
+    }
+    globalThis.Object.entries(message.attributes).forEach(([key, value]: [string, string]) => {
+      RunFilter_AttributesEntry.encode({ key: key as any, value }, writer.uint32(42).fork()).join();
+    });
+    if (message.rootRunId !== "") {
+      writer.uint32(50).string(message.rootRunId);
+    }
+    if (message.parentRunId !== "") {
+      writer.uint32(58).string(message.parentRunId);
+    }
+    if (message.fingerprint !== "") {
+      writer.uint32(66).string(message.fingerprint);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RunFilter {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRunFilter();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.state = reader.int32() as any;
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.familySlug = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.startedAfter = Timestamp.decode(reader, reader.uint32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.startedBefore = Timestamp.decode(reader, reader.uint32());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            const entry5 = RunFilter_AttributesEntry.decode(reader, reader.uint32());
+            if (entry5.value !== undefined) {
+              message.attributes[entry5.key] = entry5.value;
+            }
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.rootRunId = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.parentRunId = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.fingerprint = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<RunFilter>, I>>(base?: I): RunFilter {
+    return RunFilter.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<RunFilter>, I>>(object: I): RunFilter {
+    const message = createBaseRunFilter();
+    message.state = object.state ?? 0;
+    message.familySlug = object.familySlug ?? "";
+    message.startedAfter = (object.startedAfter !== undefined && object.startedAfter !== null)
+      ? Timestamp.fromPartial(object.startedAfter)
+      : undefined;
+    message.startedBefore = (object.startedBefore !== undefined && object.startedBefore !== null)
+      ? Timestamp.fromPartial(object.startedBefore)
+      : undefined;
+    message.attributes = (globalThis.Object.entries(object.attributes ?? {}) as [string, string][]).reduce(
+      (acc: { [key: string]: string }, [key, value]: [string, string]) => {
+        if (value !== undefined) {
+          acc[key] = globalThis.String(value);
+        }
+        return acc;
+      },
+      {},
+    );
+    message.rootRunId = object.rootRunId ?? "";
+    message.parentRunId = object.parentRunId ?? "";
+    message.fingerprint = object.fingerprint ?? "";
+    return message;
+  },
+};
+
+function createBaseRunFilter_AttributesEntry(): RunFilter_AttributesEntry {
+  return { key: "", value: "" };
+}
+
+export const RunFilter_AttributesEntry: MessageFns<RunFilter_AttributesEntry> = {
+  encode(message: RunFilter_AttributesEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RunFilter_AttributesEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRunFilter_AttributesEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<RunFilter_AttributesEntry>, I>>(base?: I): RunFilter_AttributesEntry {
+    return RunFilter_AttributesEntry.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<RunFilter_AttributesEntry>, I>>(object: I): RunFilter_AttributesEntry {
+    const message = createBaseRunFilter_AttributesEntry();
+    message.key = object.key ?? "";
+    message.value = object.value ?? "";
+    return message;
+  },
+};
+
+function createBaseBatchRunsRequest(): BatchRunsRequest {
+  return { action: 0, filter: undefined, reason: "", pageSize: 0, confirmation: "", cursor: "" };
+}
+
+export const BatchRunsRequest: MessageFns<BatchRunsRequest> = {
+  encode(message: BatchRunsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.action !== 0) {
+      writer.uint32(8).int32(message.action);
+    }
+    if (message.filter !== undefined) {
+      RunFilter.encode(message.filter, writer.uint32(18).fork()).join();
+    }
+    if (message.reason !== "") {
+      writer.uint32(26).string(message.reason);
+    }
+    if (message.pageSize !== 0) {
+      writer.uint32(32).uint32(message.pageSize);
+    }
+    if (message.confirmation !== "") {
+      writer.uint32(42).string(message.confirmation);
+    }
+    if (message.cursor !== "") {
+      writer.uint32(50).string(message.cursor);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BatchRunsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBatchRunsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.action = reader.int32() as any;
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.filter = RunFilter.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.pageSize = reader.uint32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.confirmation = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.cursor = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<BatchRunsRequest>, I>>(base?: I): BatchRunsRequest {
+    return BatchRunsRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<BatchRunsRequest>, I>>(object: I): BatchRunsRequest {
+    const message = createBaseBatchRunsRequest();
+    message.action = object.action ?? 0;
+    message.filter = (object.filter !== undefined && object.filter !== null)
+      ? RunFilter.fromPartial(object.filter)
+      : undefined;
+    message.reason = object.reason ?? "";
+    message.pageSize = object.pageSize ?? 0;
+    message.confirmation = object.confirmation ?? "";
+    message.cursor = object.cursor ?? "";
+    return message;
+  },
+};
+
+function createBaseBatchFailure(): BatchFailure {
+  return { runId: "", code: "", message: "" };
+}
+
+export const BatchFailure: MessageFns<BatchFailure> = {
+  encode(message: BatchFailure, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.runId !== "") {
+      writer.uint32(10).string(message.runId);
+    }
+    if (message.code !== "") {
+      writer.uint32(18).string(message.code);
+    }
+    if (message.message !== "") {
+      writer.uint32(26).string(message.message);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BatchFailure {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBatchFailure();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.code = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.message = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<BatchFailure>, I>>(base?: I): BatchFailure {
+    return BatchFailure.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<BatchFailure>, I>>(object: I): BatchFailure {
+    const message = createBaseBatchFailure();
+    message.runId = object.runId ?? "";
+    message.code = object.code ?? "";
+    message.message = object.message ?? "";
+    return message;
+  },
+};
+
+function createBaseBatchReport(): BatchReport {
+  return { matched: 0, isMore: false, sample: [], confirmation: "", done: 0, skipped: 0, failures: [], nextCursor: "" };
+}
+
+export const BatchReport: MessageFns<BatchReport> = {
+  encode(message: BatchReport, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.matched !== 0) {
+      writer.uint32(8).uint32(message.matched);
+    }
+    if (message.isMore !== false) {
+      writer.uint32(16).bool(message.isMore);
+    }
+    for (const v of message.sample) {
+      Run.encode(v!, writer.uint32(26).fork()).join();
+    }
+    if (message.confirmation !== "") {
+      writer.uint32(34).string(message.confirmation);
+    }
+    if (message.done !== 0) {
+      writer.uint32(40).uint32(message.done);
+    }
+    if (message.skipped !== 0) {
+      writer.uint32(48).uint32(message.skipped);
+    }
+    for (const v of message.failures) {
+      BatchFailure.encode(v!, writer.uint32(58).fork()).join();
+    }
+    if (message.nextCursor !== "") {
+      writer.uint32(66).string(message.nextCursor);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BatchReport {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBatchReport();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.matched = reader.uint32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.isMore = reader.bool();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.sample.push(Run.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.confirmation = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.done = reader.uint32();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.skipped = reader.uint32();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.failures.push(BatchFailure.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.nextCursor = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<BatchReport>, I>>(base?: I): BatchReport {
+    return BatchReport.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<BatchReport>, I>>(object: I): BatchReport {
+    const message = createBaseBatchReport();
+    message.matched = object.matched ?? 0;
+    message.isMore = object.isMore ?? false;
+    message.sample = object.sample?.map((e) => Run.fromPartial(e)) || [];
+    message.confirmation = object.confirmation ?? "";
+    message.done = object.done ?? 0;
+    message.skipped = object.skipped ?? 0;
+    message.failures = object.failures?.map((e) => BatchFailure.fromPartial(e)) || [];
+    message.nextCursor = object.nextCursor ?? "";
+    return message;
+  },
+};
+
+function createBaseBatchRunsResponse(): BatchRunsResponse {
+  return { data: undefined };
+}
+
+export const BatchRunsResponse: MessageFns<BatchRunsResponse> = {
+  encode(message: BatchRunsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.data !== undefined) {
+      BatchReport.encode(message.data, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BatchRunsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBatchRunsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.data = BatchReport.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<BatchRunsResponse>, I>>(base?: I): BatchRunsResponse {
+    return BatchRunsResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<BatchRunsResponse>, I>>(object: I): BatchRunsResponse {
+    const message = createBaseBatchRunsResponse();
+    message.data = (object.data !== undefined && object.data !== null)
+      ? BatchReport.fromPartial(object.data)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseListDeadLettersRequest(): ListDeadLettersRequest {
+  return { familySlug: "", cursor: "" };
+}
+
+export const ListDeadLettersRequest: MessageFns<ListDeadLettersRequest> = {
+  encode(message: ListDeadLettersRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.familySlug !== "") {
+      writer.uint32(10).string(message.familySlug);
+    }
+    if (message.cursor !== "") {
+      writer.uint32(18).string(message.cursor);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListDeadLettersRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListDeadLettersRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.familySlug = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.cursor = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ListDeadLettersRequest>, I>>(base?: I): ListDeadLettersRequest {
+    return ListDeadLettersRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ListDeadLettersRequest>, I>>(object: I): ListDeadLettersRequest {
+    const message = createBaseListDeadLettersRequest();
+    message.familySlug = object.familySlug ?? "";
+    message.cursor = object.cursor ?? "";
+    return message;
+  },
+};
+
+function createBaseDeadLetterGroup(): DeadLetterGroup {
+  return {
+    fingerprint: "",
+    familySlug: "",
+    step: "",
+    reason: "",
+    errorCode: "",
+    message: "",
+    count: 0,
+    firstParkedAt: undefined,
+    lastParkedAt: undefined,
+    exampleRunId: "",
+  };
+}
+
+export const DeadLetterGroup: MessageFns<DeadLetterGroup> = {
+  encode(message: DeadLetterGroup, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.fingerprint !== "") {
+      writer.uint32(10).string(message.fingerprint);
+    }
+    if (message.familySlug !== "") {
+      writer.uint32(18).string(message.familySlug);
+    }
+    if (message.step !== "") {
+      writer.uint32(26).string(message.step);
+    }
+    if (message.reason !== "") {
+      writer.uint32(34).string(message.reason);
+    }
+    if (message.errorCode !== "") {
+      writer.uint32(42).string(message.errorCode);
+    }
+    if (message.message !== "") {
+      writer.uint32(50).string(message.message);
+    }
+    if (message.count !== 0) {
+      writer.uint32(56).uint32(message.count);
+    }
+    if (message.firstParkedAt !== undefined) {
+      Timestamp.encode(message.firstParkedAt, writer.uint32(66).fork()).join();
+    }
+    if (message.lastParkedAt !== undefined) {
+      Timestamp.encode(message.lastParkedAt, writer.uint32(74).fork()).join();
+    }
+    if (message.exampleRunId !== "") {
+      writer.uint32(82).string(message.exampleRunId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DeadLetterGroup {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDeadLetterGroup();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.fingerprint = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.familySlug = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.step = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.errorCode = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.message = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.count = reader.uint32();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.firstParkedAt = Timestamp.decode(reader, reader.uint32());
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.lastParkedAt = Timestamp.decode(reader, reader.uint32());
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.exampleRunId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<DeadLetterGroup>, I>>(base?: I): DeadLetterGroup {
+    return DeadLetterGroup.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<DeadLetterGroup>, I>>(object: I): DeadLetterGroup {
+    const message = createBaseDeadLetterGroup();
+    message.fingerprint = object.fingerprint ?? "";
+    message.familySlug = object.familySlug ?? "";
+    message.step = object.step ?? "";
+    message.reason = object.reason ?? "";
+    message.errorCode = object.errorCode ?? "";
+    message.message = object.message ?? "";
+    message.count = object.count ?? 0;
+    message.firstParkedAt = (object.firstParkedAt !== undefined && object.firstParkedAt !== null)
+      ? Timestamp.fromPartial(object.firstParkedAt)
+      : undefined;
+    message.lastParkedAt = (object.lastParkedAt !== undefined && object.lastParkedAt !== null)
+      ? Timestamp.fromPartial(object.lastParkedAt)
+      : undefined;
+    message.exampleRunId = object.exampleRunId ?? "";
+    return message;
+  },
+};
+
+function createBaseListDeadLettersResponse(): ListDeadLettersResponse {
+  return { data: [], pagination: undefined };
+}
+
+export const ListDeadLettersResponse: MessageFns<ListDeadLettersResponse> = {
+  encode(message: ListDeadLettersResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.data) {
+      DeadLetterGroup.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.pagination !== undefined) {
+      Pagination.encode(message.pagination, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListDeadLettersResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListDeadLettersResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.data.push(DeadLetterGroup.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.pagination = Pagination.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ListDeadLettersResponse>, I>>(base?: I): ListDeadLettersResponse {
+    return ListDeadLettersResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ListDeadLettersResponse>, I>>(object: I): ListDeadLettersResponse {
+    const message = createBaseListDeadLettersResponse();
+    message.data = object.data?.map((e) => DeadLetterGroup.fromPartial(e)) || [];
+    message.pagination = (object.pagination !== undefined && object.pagination !== null)
+      ? Pagination.fromPartial(object.pagination)
+      : undefined;
+    return message;
+  },
+};
+
 /** Runs of published workflows. */
 export type RunServiceService = typeof RunServiceService;
 export const RunServiceService = {
@@ -4405,6 +5454,32 @@ export const RunServiceService = {
     responseSerialize: (value: ExplainRunResponse): Buffer => Buffer.from(ExplainRunResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ExplainRunResponse => ExplainRunResponse.decode(value),
   },
+  /**
+   * Does with many runs what CancelRun, TerminateRun, PauseRun, ResumeRun or RetryRun does with one: a page of what the
+   * filter finds a call. Without a confirmation nothing is changed: the answer previews what is found, and has the
+   * confirmation that the same request with it needs. Runs that start after the preview are left alone.
+   */
+  batchRuns: {
+    path: "/ductor.v1.RunService/BatchRuns" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: BatchRunsRequest): Buffer => Buffer.from(BatchRunsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): BatchRunsRequest => BatchRunsRequest.decode(value),
+    responseSerialize: (value: BatchRunsResponse): Buffer => Buffer.from(BatchRunsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): BatchRunsResponse => BatchRunsResponse.decode(value),
+  },
+  /** Parked runs by what parked them: workflow, step and code. One call looks at 1,000 of them. */
+  listDeadLetters: {
+    path: "/ductor.v1.RunService/ListDeadLetters" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListDeadLettersRequest): Buffer =>
+      Buffer.from(ListDeadLettersRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListDeadLettersRequest => ListDeadLettersRequest.decode(value),
+    responseSerialize: (value: ListDeadLettersResponse): Buffer =>
+      Buffer.from(ListDeadLettersResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListDeadLettersResponse => ListDeadLettersResponse.decode(value),
+  },
   /** Results of runs as they close: the caller names runs, the engine answers each once. DuctorClient uses it for result(). */
   awaitRuns: {
     path: "/ductor.v1.RunService/AwaitRuns" as const,
@@ -4463,6 +5538,14 @@ export interface RunServiceServer extends UntypedServiceImplementation {
   signalRun: handleUnaryCall<SignalRunRequest, SignalRunResponse>;
   /** The one reason an open run waits for. */
   explainRun: handleUnaryCall<ExplainRunRequest, ExplainRunResponse>;
+  /**
+   * Does with many runs what CancelRun, TerminateRun, PauseRun, ResumeRun or RetryRun does with one: a page of what the
+   * filter finds a call. Without a confirmation nothing is changed: the answer previews what is found, and has the
+   * confirmation that the same request with it needs. Runs that start after the preview are left alone.
+   */
+  batchRuns: handleUnaryCall<BatchRunsRequest, BatchRunsResponse>;
+  /** Parked runs by what parked them: workflow, step and code. One call looks at 1,000 of them. */
+  listDeadLetters: handleUnaryCall<ListDeadLettersRequest, ListDeadLettersResponse>;
   /** Results of runs as they close: the caller names runs, the engine answers each once. DuctorClient uses it for result(). */
   awaitRuns: handleBidiStreamingCall<AwaitRunsRequest, AwaitRunsResponse>;
 }
@@ -4704,6 +5787,42 @@ export interface RunServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ExplainRunResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Does with many runs what CancelRun, TerminateRun, PauseRun, ResumeRun or RetryRun does with one: a page of what the
+   * filter finds a call. Without a confirmation nothing is changed: the answer previews what is found, and has the
+   * confirmation that the same request with it needs. Runs that start after the preview are left alone.
+   */
+  batchRuns(
+    request: BatchRunsRequest,
+    callback: (error: ServiceError | null, response: BatchRunsResponse) => void,
+  ): ClientUnaryCall;
+  batchRuns(
+    request: BatchRunsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: BatchRunsResponse) => void,
+  ): ClientUnaryCall;
+  batchRuns(
+    request: BatchRunsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: BatchRunsResponse) => void,
+  ): ClientUnaryCall;
+  /** Parked runs by what parked them: workflow, step and code. One call looks at 1,000 of them. */
+  listDeadLetters(
+    request: ListDeadLettersRequest,
+    callback: (error: ServiceError | null, response: ListDeadLettersResponse) => void,
+  ): ClientUnaryCall;
+  listDeadLetters(
+    request: ListDeadLettersRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListDeadLettersResponse) => void,
+  ): ClientUnaryCall;
+  listDeadLetters(
+    request: ListDeadLettersRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListDeadLettersResponse) => void,
   ): ClientUnaryCall;
   /** Results of runs as they close: the caller names runs, the engine answers each once. DuctorClient uses it for result(). */
   awaitRuns(): ClientDuplexStream<AwaitRunsRequest, AwaitRunsResponse>;
