@@ -7,11 +7,12 @@ import { type ChildOptions, type ChildWorkflow, childJson } from './child.js';
 import type { BodyOutput, FailedItems, ForEachHandle, ForEachOptions, ItemCounts } from './bodies.js';
 import type { ItemOutput, Level, LoopBody, LoopOptions, LoopVars } from './bodies.js';
 import { bodyJson, bodyVariable, emptyLevel, untilText } from './bodies.js';
+import { connectionsOf } from './edges.js';
 import { callbackJson } from './callback-options.js';
 import { type ContinueOptions, continueJson } from './continuing.js';
 import { type CompensationOptions, type NamedUndo, namedUndo } from './compensation.js';
 import { DefinitionError } from './definition-error.js';
-import type { BodyJson, DefinitionJson, EdgeJson, StepJson } from './definition-json.js';
+import type { BodyJson, DefinitionJson, StepJson } from './definition-json.js';
 import type { Jsonify, StepOutput } from './jsonify.js';
 import { type Ref, type Reference, type StepRead, type WholeRef, makeReference, referenceCore } from './reference.js';
 import {
@@ -22,7 +23,7 @@ import {
   type SignalOptions,
 } from './signal-steps.js';
 import type { StepBody } from './step-context.js';
-import { joinJson, stepText } from './step-text.js';
+import { stepText } from './step-text.js';
 import type {
   StepFailureValue,
   StepHandle,
@@ -317,50 +318,17 @@ export class DefinitionCollector<In> implements WorkflowBuilder<In> {
       );
     }
     this.#names.add(name);
-    const join = joinJson(placement);
+    const { edges, outer, join } = connectionsOf(this.#level, name, placement, reads);
     this.#level.steps.push({
       ref: name,
       ...(placement.title !== undefined && { title: placement.title }),
       ...step,
       ...(join !== undefined && { join }),
     });
-    this.#connect(name, placement, reads);
+    this.#level.edges.push(...edges);
+    this.#level.outer.push(...outer);
     const at = (what: 'output' | 'error'): unknown =>
       makeReference({ cel: stepText(name, what), reads: [{ ref: name, what }] });
     return { ref: name, output: at('output') as WholeRef<Out>, error: at('error') as Ref<StepFailureValue> };
-  }
-
-  #connect(name: string, placement: Placement, reads: readonly StepRead[]): void {
-    const when = placement.when === undefined ? undefined : referenceCore(placement.when);
-    const { onFailure, onTimeout, always } = placement;
-    const edges: Pick<EdgeJson, 'source_ref' | 'type' | 'case'>[] = [];
-    const { steps, outer } = this.#level;
-    const add = (step: AnyStep, type: EdgeJson['type']): void => {
-      if (type === 'EDGE_TYPE_SUCCESS' && !steps.some(({ ref }) => ref === step.ref)) {
-        outer.push({ ref: step.ref, what: 'output' });
-        return;
-      }
-      const edge = { source_ref: step.ref, type, ...(step.case !== undefined && { case: step.case }) };
-      if (!edges.some((known) => known.source_ref === step.ref && known.type === type && known.case === step.case))
-        edges.push(edge);
-    };
-    if (onFailure !== undefined) add(onFailure, 'EDGE_TYPE_FAILURE');
-    if (onTimeout !== undefined) add(onTimeout, 'EDGE_TYPE_TIMEOUT');
-    if (always !== undefined) add(always, 'EDGE_TYPE_ALWAYS');
-    const named = new Set(edges.map((edge) => edge.source_ref));
-    for (const step of [placement.after ?? []].flat()) if (!named.has(step.ref)) add(step, 'EDGE_TYPE_SUCCESS');
-    // What is read must have completed, unless an edge from it stands here already.
-    const all = new Set(edges.map((edge) => edge.source_ref));
-    for (const { ref } of [...reads, ...(when?.reads ?? [])]) if (!all.has(ref)) add({ ref }, 'EDGE_TYPE_SUCCESS');
-    if (when !== undefined && edges.length === 0) {
-      throw new DefinitionError(
-        `step ${name} has a condition but no step before it`,
-        'put it after a step, or decide inside its body',
-      );
-    }
-    for (const { source_ref, ...edge } of edges) {
-      const condition = when === undefined ? {} : { condition: when.cel };
-      this.#level.edges.push({ source_ref, target_ref: name, ...edge, ...condition });
-    }
   }
 }

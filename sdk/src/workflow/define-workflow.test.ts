@@ -57,7 +57,6 @@ describe('defineWorkflow', () => {
         condition: '(steps.score.output.score > 50.0)',
       },
       { source_ref: 'pause', target_ref: 'notify-buyer', type: 'EDGE_TYPE_SUCCESS' },
-      { source_ref: 'score', target_ref: 'notify-buyer', type: 'EDGE_TYPE_SUCCESS' },
       { source_ref: 'score', target_ref: 'sorry', type: 'EDGE_TYPE_FAILURE' },
     ]);
     expect(intake.definition.output).toEqual({

@@ -13,6 +13,30 @@ function definitionOf(build: (w: WorkflowBuilder<Order>) => unknown, more: objec
   return defineWorkflow({ slug: 'ways', input: order, build, ...more }).definition;
 }
 
+describe('what a step reads', () => {
+  it('adds no edge from what lies before the steps it is placed behind: that edge would fire for every case', () => {
+    const { edges } = definitionOf((w) => {
+      const rate = w.step('rate', { run: () => 5 });
+      const size = w.switch('size', { cases: { large: rate.output.gt(3) }, default: 'small' });
+      w.step('ship', { after: size.on('large'), input: rate.output, run: (n) => n });
+      w.step('sorry', { onFailure: size, input: { n: rate.output }, run: () => 1 });
+    });
+    const to = (target: string) => edges?.filter(({ target_ref: ref }) => ref === target);
+    expect(to('ship')).toEqual([{ source_ref: 'size', target_ref: 'ship', type: 'EDGE_TYPE_SUCCESS', case: 'large' }]);
+    expect(to('sorry')).toEqual([{ source_ref: 'size', target_ref: 'sorry', type: 'EDGE_TYPE_FAILURE' }]);
+  });
+
+  it('is waited for together with a case or a failure when it runs beside them', () => {
+    const { steps, edges } = definitionOf((w) => {
+      const rate = w.step('rate', { run: () => 5 });
+      const size = w.switch('size', { cases: { large: w.input.amount.gt(3) } });
+      w.step('ship', { after: size.on('large'), input: rate.output, run: (n) => n });
+    });
+    expect(edges?.filter(({ target_ref: ref }) => ref === 'ship')).toHaveLength(2);
+    expect(steps.find(({ ref }) => ref === 'ship')?.join).toEqual({ mode: 'n_of', count: 2 });
+  });
+});
+
 describe('a switch', () => {
   it('writes its cases and their edges', () => {
     const { steps, edges } = definitionOf((w) => {
