@@ -2,7 +2,7 @@
  * The life of an assignment.
  *
  * States: offered → active → completed | released; offered → declined | released. An offered assignment takes nothing;
- * an active one has its units committed, under the limit as it is at that moment. The last four states are ends.
+ * an active one has its units committed, under the limit as it is at that moment. The last three states are ends.
  * Invariants: 1. units are committed exactly when it becomes active, and given back exactly once, when it leaves
  * active; 2. the same verb again changes nothing; 3. no verb leads out of an end.
  */
