@@ -8,7 +8,15 @@ const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url
 const PROCESS_TESTS = ['test/e2e/**/*.test.ts', 'test/fault/**/*.test.ts'];
 
 export default defineConfig({
-  resolve: { alias: { '@ductor/sdk': at('./sdk/src/index.ts'), '@ductor/engine': at('./engine/src/index.ts') } },
+  resolve: {
+    alias: {
+      // What scripts/build.mjs bundles for the packed SDK.
+      '#machine': at('./engine/src/workflow/in-process/in-process.ts'),
+      '@ductor/sdk/testing': at('./sdk/src/testing/index.ts'),
+      '@ductor/sdk': at('./sdk/src/index.ts'),
+      '@ductor/engine': at('./engine/src/index.ts'),
+    },
+  },
   test: {
     retry: 0,
     globalSetup: ['engine/src/store/testing/global-setup.ts'],

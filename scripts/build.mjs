@@ -3,6 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { bundleMachine } from './lib/bundle-machine.mjs';
 import { writeEsmEntries } from './lib/esm-entries.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -21,5 +22,6 @@ compile('engine/tsconfig.build.json');
 // Types for whoever imports, then code and types for whoever requires; modules only pass that code on.
 compile('sdk/tsconfig.build.json');
 compile('sdk/tsconfig.cjs.json');
-writeEsmEntries(`${root}sdk/dist`, ['index']);
+await bundleMachine(`${root}engine/src/workflow/in-process/in-process.ts`, `${root}sdk/dist/cjs/machine.js`);
+writeEsmEntries(`${root}sdk/dist`, ['index', 'testing/index']);
 compile('bridge-example/tsconfig.build.json');

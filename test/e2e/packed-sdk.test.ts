@@ -47,7 +47,8 @@ function makeApp({ type, module, verbatimModuleSyntax }: (typeof APPS)[number]):
   mkdirSync(join(app, 'src'));
   writeFileSync(join(app, 'package.json'), JSON.stringify({ type, dependencies: { zod: '*' } }));
   writeFileSync(join(app, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['src'] }));
-  cpSync(join(ROOT, 'test/e2e/packed/first-workflow.ts'), join(app, 'src/first-workflow.ts'));
+  for (const file of ['first-workflow.ts', 'first-test.ts'])
+    cpSync(join(ROOT, 'test/e2e/packed', file), join(app, 'src', file));
   installSdk(app, packed, ['@types/node']);
   return app;
 }
@@ -70,7 +71,10 @@ async function runNode(app: string, args: readonly string[]): Promise<string> {
 
 describe('the packed SDK', () => {
   it('holds code, types, manifest and licence, and no sources or tests', () => {
-    const entries = ['dist/index.js', 'dist/index.d.ts', 'dist/cjs/index.js', 'dist/cjs/index.d.ts'];
+    const entries = ['index', 'testing/index', 'cjs/index', 'cjs/testing/index'].flatMap((entry) => [
+      `dist/${entry}.js`,
+      `dist/${entry}.d.ts`,
+    ]);
     expect(packed.files).toEqual(expect.arrayContaining(['package.json', 'LICENSE', ...entries]));
     expect(packed.files.filter((path) => /\.test\.|^src\/|(?<!\.d)\.ts$|tsconfig/.test(path))).toEqual([]);
   });
@@ -115,5 +119,10 @@ describe.each(APPS)('an app of type $type with modules of $module', (form) => {
     expect(await runNode(app, ['dist/first-workflow.js'])).toContain(
       '{"text":"hello Adahello Ada","at":"1970-01-01T00:00:00.000Z"}',
     );
+  });
+
+  it('runs a test of a workflow without an engine', async () => {
+    expect(compile(app).status).toBe(0);
+    expect(await runNode(app, ['dist/first-test.js'])).toContain('tested');
   });
 });

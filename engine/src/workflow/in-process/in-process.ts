@@ -1,0 +1,250 @@
+/**
+ * Runs of workflows in one process: the real compiler, machine and journal, and nothing around them. What the testing
+ * part of the SDK is built on; it must import nothing that asks a machine or a database.
+ *
+ * A row of a journal is kept as its bytes, and a message with the row that says it: whatever is in memory can be
+ * forgotten at any moment and comes back from them.
+ */
+import { createCelCompiler } from '../../expressions/index.js';
+import { DuctorError, seededRandom, uuidV7 } from '../../kernel/index.js';
+import { compilePlan, validateDefinition } from '../definition/index.js';
+import { decodeEntries, encodeEntries, loadRun, type JournalRow } from '../journal/index.js';
+import { admitSignal } from '../machine/admit-signal.js';
+import {
+  advance,
+  dispatchesOf,
+  emptyRun,
+  explainStep,
+  isClosed,
+  runOutput,
+  taskOf,
+  wakeAtUs,
+  type AttemptOutcome,
+  type Plan,
+  type RunInput,
+  type RunMessage,
+  type RunState,
+  type Value,
+} from '../machine/index.js';
+
+const TENANT = 'test';
+const VERSION = 1;
+
+interface Run {
+  readonly plan: Plan;
+  readonly rows: JournalRow[];
+  state: RunState;
+}
+
+/** A fact that the test brings. */
+export type InProcessFact =
+  | { readonly kind: 'result'; readonly path: string; readonly attempt: number; readonly outcome: AttemptOutcome }
+  | {
+      readonly kind: 'sub_step';
+      readonly path: string;
+      readonly attempt: number;
+      readonly name: string;
+      readonly output: Value;
+    }
+  | {
+      readonly kind: 'running';
+      readonly path: string;
+      readonly attempt: number;
+      readonly worker: string;
+      readonly startedAtUs: number;
+    }
+  | { readonly kind: 'lost'; readonly path: string; readonly attempt: number }
+  | { readonly kind: 'wake' }
+  | { readonly kind: 'cancel'; readonly reason: string; readonly requestedBy: string };
+
+/** Attempt that must be with a worker. */
+export type InProcessTask = NonNullable<ReturnType<typeof taskOf>> & { readonly isNoted: boolean };
+
+/** Runs and their journals. */
+class InProcessMachine {
+  readonly #plans = new Map<string, Plan>();
+  readonly #runs = new Map<string, Run>();
+  readonly #mail: RunMessage[] = [];
+  readonly #cel = createCelCompiler();
+  readonly #random;
+  #aborts: { readonly runId: string; readonly path: string; readonly attempt: number; readonly reason: string }[] = [];
+  #commits = 0;
+  #progress = new Map<string, Value>();
+
+  /** @param seed of ids and jitter: the same seed gives the same runs */
+  constructor(seed: number) {
+    this.#random = seededRandom(seed);
+  }
+
+  /** Rows written. */
+  get commits(): number {
+    return this.#commits;
+  }
+
+  /** Compiles a definition. Throws invalid_definition with details. */
+  publish(json: unknown): void {
+    const { definition, problems } = validateDefinition(json, this.#cel);
+    if (definition === undefined) {
+      const [first] = problems;
+      throw new DuctorError('invalid_definition', `${first?.path}: ${first?.problem}`, { details: problems });
+    }
+    this.#plans.set(definition.family_slug, compilePlan(definition, VERSION, this.#cel));
+  }
+
+  /** Starts a run of what was published; its id. Throws workflow_not_published, invalid_argument. */
+  start(slug: string, input: Value, attributes: Readonly<Record<string, string>>, nowUs: number): string {
+    const plan = this.#plans.get(slug);
+    if (plan === undefined) throw new DuctorError('workflow_not_published', `the test has no workflow ${slug}`);
+    const [problem] = plan.checkInput(input);
+    if (problem !== undefined) throw new DuctorError('invalid_argument', `input: ${problem}`);
+    const runId = this.#newId(nowUs);
+    this.#begin(runId, plan, { kind: 'start', input, attributes }, nowUs);
+    return runId;
+  }
+
+  /** Applies a fact; whether it changed anything, which is then one more row. */
+  give(runId: string, fact: InProcessFact, nowUs: number): boolean {
+    return this.#tick(runId, fact, nowUs);
+  }
+
+  /** The same for a signal or decision. Throws what the engine refuses: signal_unknown, run_closed and others. */
+  signal(runId: string, signal: { name: string; id: string; payload: Value; by: string }, nowUs: number): void {
+    const run = this.#known(runId);
+    if (admitSignal(run.plan, run.state, signal) === 'new') this.#tick(runId, { kind: 'signal', ...signal }, nowUs);
+  }
+
+  /** Delivers one message between runs; false when none waits. */
+  deliver(nowUs: number): boolean {
+    const message = this.#mail.shift();
+    if (message === undefined) return false;
+    const { runId, input } = message;
+    if (input.kind !== 'start') {
+      if (this.#runs.has(runId)) this.#tick(runId, input, nowUs);
+      return true;
+    }
+    const slug = input.birth?.familySlug ?? '';
+    const plan = this.#plans.get(slug);
+    if (plan !== undefined) this.#begin(runId, plan, input, nowUs);
+    else
+      throw new DuctorError('workflow_not_published', `a step starts ${slug}; give it to the test among its workflows`);
+    return true;
+  }
+
+  /** All attempts that must be with workers now. */
+  tasks(): readonly InProcessTask[] {
+    return [...this.#runs.values()].flatMap(({ plan, state }) =>
+      dispatchesOf(state).flatMap(({ path, worker }) => {
+        const task = taskOf(plan, state, path);
+        return task === undefined ? [] : [{ ...task, isNoted: worker !== null }];
+      }),
+    );
+  }
+
+  /** Attempts that were told to stop since the last call. */
+  takeAborts(): readonly {
+    readonly runId: string;
+    readonly path: string;
+    readonly attempt: number;
+    readonly reason: string;
+  }[] {
+    const aborts = this.#aborts;
+    this.#aborts = [];
+    return aborts;
+  }
+
+  /** Runs that are due first, and when; null when time changes nothing. */
+  nextDue(): { readonly atUs: number; readonly runIds: readonly string[] } | null {
+    const due = [...this.#runs].map(([runId, { state }]) => ({
+      runId,
+      atUs: wakeAtUs(state) ?? Number.POSITIVE_INFINITY,
+    }));
+    const atUs = Math.min(...due.map((each) => each.atUs));
+    return Number.isFinite(atUs)
+      ? { atUs, runIds: due.filter((each) => each.atUs === atUs).map(({ runId }) => runId) }
+      : null;
+  }
+
+  /** What an attempt reported of its progress. Memory only: a crash forgets it. */
+  report(runId: string, path: string, attempt: number, progress: Value): void {
+    this.#progress.set(`${runId}/${attempt}/${path}`, progress);
+  }
+
+  /** A run as it is. */
+  view(runId: string): {
+    readonly state: string;
+    readonly isClosed: boolean;
+    readonly output: Value | null;
+    readonly error: RunState['error'];
+    readonly steps: readonly {
+      path: string;
+      state: string;
+      attempt: number;
+      error: RunState['error'];
+      waitingFor: string;
+    }[];
+  } {
+    const { state } = this.#known(runId);
+    const steps = [...state.steps.values()].map((step) => ({
+      ...{ path: step.path, state: step.status, attempt: step.attempt, error: step.error },
+      waitingFor: explainStep(state, step),
+    }));
+    return { state: state.status, isClosed: isClosed(state), output: runOutput(state), error: state.error, steps };
+  }
+
+  /** Kinds of all entries of a run, in order. */
+  history(runId: string): readonly { readonly kind: string; readonly path: string }[] {
+    return this.#known(runId).rows.flatMap(({ entries }) =>
+      decodeEntries(entries).map((entry) => ({ kind: entry.kind, path: 'path' in entry ? entry.path : '' })),
+    );
+  }
+
+  /** Everything in memory is gone; it comes back from the journals. */
+  crash(): void {
+    this.#aborts = [];
+    this.#progress = new Map();
+    for (const [runId, run] of this.#runs) {
+      const state = loadRun({ tenantId: TENANT, runId, snapshot: null, rows: run.rows });
+      if (state === null) throw new DuctorError('internal', `run ${runId} does not come back from its journal`);
+      run.state = state;
+    }
+  }
+
+  #begin(runId: string, plan: Plan, input: RunInput, nowUs: number): void {
+    if (!this.#runs.has(runId)) this.#runs.set(runId, { plan, rows: [], state: emptyRun({ tenantId: TENANT, runId }) });
+    this.#tick(runId, input, nowUs);
+  }
+
+  #tick(runId: string, input: RunInput, nowUs: number): boolean {
+    const run = this.#known(runId);
+    const { entries, state, messages, commands } = advance(run.plan, run.state, [input], {
+      ...{ nowUs, seed: this.#random.uint32(), newId: () => this.#newId(nowUs) },
+      progressOf: (path, attempt) => this.#progress.get(`${runId}/${attempt}/${path}`) ?? null,
+    });
+    if (entries.length === 0) return false;
+    run.rows.push({ seq: state.seq, atUs: state.atUs, entries: encodeEntries(entries) });
+    run.state = state;
+    this.#mail.push(...messages);
+    this.#commits += 1;
+    for (const command of commands) {
+      if (command.kind !== 'abort') continue;
+      const { path, attempt, reason } = command;
+      this.#aborts.push({ runId, path, attempt, reason });
+    }
+    return true;
+  }
+
+  #newId(nowUs: number): string {
+    return uuidV7(nowUs, this.#random);
+  }
+
+  #known(runId: string): Run {
+    const run = this.#runs.get(runId);
+    if (run === undefined) throw new DuctorError('not_found', `there is no run ${runId}`);
+    return run;
+  }
+}
+
+/** A machine without runs. */
+export function createMachine(seed: number): InProcessMachine {
+  return new InProcessMachine(seed);
+}
