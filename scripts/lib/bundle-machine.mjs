@@ -58,7 +58,7 @@ export async function bundleMachine(entry, file) {
   const foreign = packages.filter((name) => !BUNDLED.includes(name));
   if (foreign.length > 0) throw new Error(`the testing part of the SDK would bundle ${foreign.join(', ')}`);
   const licences = packages
-    .toSorted()
+    .toSorted((a, b) => (a < b ? -1 : 1))
     .map(licenceOf)
     .join(`\n${'-'.repeat(80)}\n\n`);
   writeFileSync(file.replace(/\.js$/, '.licenses.txt'), `Libraries in this file:\n\n${licences}`);

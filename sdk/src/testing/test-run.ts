@@ -123,7 +123,8 @@ const payloadOf = ({ data, encoding }: MachineValue): WirePayload => ({
   encoding: encoding === 'json' ? '' : encoding,
 });
 
-function wireTask({ subSteps = [], lastProgress, heartbeatTimeoutMs, isNoted: _, ...task }: MachineTask): Task {
+function wireTask(given: MachineTask): Task {
+  const { subSteps = [], lastProgress, heartbeatTimeoutMs, isNoted: _, ...task } = given;
   return Task.fromPartial({
     ...{ ...task, input: payloadOf(task.input), heartbeatTimeoutMs: heartbeatTimeoutMs ?? 0 },
     ...(lastProgress === null ? {} : { lastProgress: payloadOf(lastProgress) }),

@@ -161,6 +161,10 @@ function attemptDetailOf(entry: AttemptEntry): Readonly<Record<string, unknown>>
   }
 }
 
+function successorOf(entry: Entry): { readonly continued_as?: string | undefined } {
+  return 'successorId' in entry ? { continued_as: entry.successorId } : {};
+}
+
 function detailOf(entry: Entry): Readonly<Record<string, unknown>> {
   switch (entry.kind) {
     case 'run_started': {
@@ -217,8 +221,7 @@ function detailOf(entry: Entry): Readonly<Record<string, unknown>> {
     case 'run_closed': {
       const output = entry.output === null ? {} : { output: shownSource(entry.output) };
       const error = entry.error === null ? {} : { error: shownError(entry.error) };
-      const next = 'successorId' in entry ? { continued_as: entry.successorId } : {};
-      return { state: entry.status, ...output, ...error, ...next };
+      return { state: entry.status, ...output, ...error, ...successorOf(entry) };
     }
   }
 }
