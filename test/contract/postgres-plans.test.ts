@@ -244,6 +244,17 @@ const STATEMENTS: readonly Case[] = [
         ...{ startedAfterUs: 10, startedBeforeUs: 20_000, cursor: { startedAtUs: 10_000, runId: id() } },
       }),
   ],
+  [
+    'list of a state of open runs',
+    ['runs_open'],
+    (db) => listRuns(db, { tenantId: TENANT, limit: 50, status: 'PARKED' }),
+  ],
+  ['list of open runs', ['runs_open'], (db) => listRuns(db, { tenantId: TENANT, limit: 50, isOpen: true })],
+  [
+    'list of a state of runs that ended otherwise',
+    ['runs_ended_otherwise'],
+    (db) => listRuns(db, { tenantId: TENANT, limit: 50, status: 'FAILED' }),
+  ],
   ['list within a time', ['runs_listed'], (db) => listRuns(db, { tenantId: TENANT, limit: 50, startedAfterUs: 10 })],
 ];
 

@@ -179,7 +179,7 @@ describe('statements without their condition on the tenant', () => {
     const names = [...stripped].map((name) => name.replace(/_[0-9a-f]{8}$/, ''));
     expect(names).toEqual(
       expect.arrayContaining([
-        'list_runs_00000000000',
+        'list_runs_000000000000',
         'load_payloads',
         'load_runs',
         'run_history',
