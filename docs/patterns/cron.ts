@@ -1,4 +1,4 @@
-/** A nightly report in the local time of its readers. One at a time: while one still runs, the next waits for its end. */
+/** A nightly report in the local time of its readers, one at a time: the next waits for the end of the one before. */
 import { defineWorkflow, type DuctorClient } from '@ductor/sdk';
 import { z } from 'zod';
 

@@ -1,4 +1,4 @@
-/** A job of somebody else's is asked after until it is done, for months if need be, in runs whose histories stay small. */
+/** A job of somebody else is asked after until it is done, for months if need be, in runs with short histories. */
 import { cel, defineWorkflow } from '@ductor/sdk';
 import { z } from 'zod';
 

@@ -61,9 +61,9 @@ class Edges {
 }
 
 /**
- * The edges to a step. What is written out comes first: onFailure, onTimeout, always, after. What the step reads has to
- * have completed, so an edge from it is added, unless it lies before a step that was written out: that has waited for it,
- * and one more edge would fire whether or not that step leads here. Throws DefinitionError.
+ * The edges to a step. What is written out comes first: onFailure, onTimeout, always, after. What the step reads has
+ * to have completed, so an edge from it is added, unless it lies before a step that was written out: that has waited
+ * for it, and one more edge would fire whether or not that step leads here. Throws DefinitionError.
  */
 export function connectionsOf(
   level: Level,
