@@ -6,6 +6,7 @@ export type {
   BatchFilter,
   BatchRunOptions,
   ListOptions,
+  SignalWithStartOptions,
   TriggerOptions,
 } from './client/request-options.js';
 export type { CallbackAppOptions } from './callback/callback-app.js';

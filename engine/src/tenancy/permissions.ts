@@ -87,6 +87,7 @@ export const PERMISSIONS: Readonly<Record<string, Scope | typeof PUBLIC>> = {
   '/ductor.v1.RunService/ResumeRun': 'run:write',
   '/ductor.v1.RunService/RetryRun': 'run:write',
   '/ductor.v1.RunService/SignalRun': 'run:write',
+  '/ductor.v1.RunService/SignalWithStart': 'run:write',
   '/ductor.v1.RunService/StreamTriggers': 'run:write',
   '/ductor.v1.RunService/TerminateRun': 'run:write',
   '/ductor.v1.RunService/TriggerAndWait': 'run:write',

@@ -13,6 +13,7 @@ export {
 } from './journal/index.js';
 export {
   CODEC_PREFIX,
+  admitFirstSignal,
   admitSignal,
   deadLetterOf,
   decisionPayload,

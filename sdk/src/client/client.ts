@@ -1,12 +1,16 @@
 /** DuctorClient: starts runs, waits for their results, watches, cancels and lists them. */
+import { randomUUID } from 'node:crypto';
 import type { ClientOptions, ClientReadableStream, ServiceError } from '@grpc/grpc-js';
 import type { Failure } from '../gen/ductor/v1/common.js';
 import {
   type GetRunResponse,
   type ListRunsRequest,
   type ListRunsResponse,
+  RunKeyConflict,
   RunServiceClient,
   RunState,
+  SignalWithStartRequest,
+  type SignalWithStartResponse,
   TriggerRunRequest,
   type WatchRunResponse,
 } from '../gen/ductor/v1/run.js';
@@ -25,7 +29,7 @@ import type { Workflow } from '../workflow/define-workflow.js';
 import { callError } from './call-error.js';
 import { type BatchCalls, batchCalls } from './batches.js';
 import { checkList, checkRunCall, checkTrigger } from './request-checks.js';
-import type { ListOptions, TriggerOptions } from './request-options.js';
+import type { ListOptions, SignalWithStartOptions, TriggerOptions } from './request-options.js';
 import { ResultStream } from './result-stream.js';
 import { type RunControls, runControls } from './run-controls.js';
 import { type RunView, runStateName, runStateNumber, runView, timestampOf } from './run-view.js';
@@ -37,6 +41,7 @@ import { TriggerStream } from './trigger-stream.js';
 /** Calls that may be repeated after UNAVAILABLE without harm; triggers are not among them unless they carry a key. */
 const RETRIED_METHODS = ['GetRun', 'ListRuns', 'GetRunHistory', 'ExplainRun', 'CancelRun', 'TerminateRun'].concat([
   'SignalRun',
+  'SignalWithStart',
 ]);
 /** How long a call may take, ms. */
 const CALL_LIMIT_MS = 30_000;
@@ -133,13 +138,7 @@ export class DuctorClient {
     const slug = typeof workflow === 'string' ? workflow : workflow.slug;
     checkTrigger(slug, options);
     const checked = typeof workflow === 'string' ? input : workflow.parseInput(input);
-    const item = TriggerRunRequest.fromPartial({
-      familySlug: slug,
-      inputPayload: this.#connection.values.toPayload(checked, `input of ${slug}`),
-      idempotencyKey: options.idempotencyKey ?? '',
-      version: options.version ?? 0,
-      attributes: { ...options.attributes },
-    });
+    const item = this.#item(slug, checked, options);
     const outcome = await this.#tracer.trigger(slug, async (traceparent, started) => {
       const given = await this.#triggers.trigger({ ...item, traceparent });
       started(given.runId);
@@ -165,6 +164,56 @@ export class DuctorClient {
   ): Promise<unknown> {
     const run = await this.#trigger(workflow, input, options);
     return run.result({ ...(signal !== undefined && { signal }), ...(timeoutMs !== undefined && { timeoutMs }) });
+  }
+
+  /**
+   * Signals the open run with this key, or starts one that has received the signal when it begins. Resolves once
+   * the run is sure to hear it; `existing` says that it was open. Throws signal_unknown, mailbox_full,
+   * approval_not_open, and what trigger throws.
+   */
+  async signalWithStart<In, Out>(
+    workflow: Workflow<In, Out>,
+    input: In,
+    options: SignalWithStartOptions,
+  ): Promise<RunHandle<Out>>;
+  async signalWithStart(workflow: string, input: unknown, options: SignalWithStartOptions): Promise<RunHandle<unknown>>;
+  async signalWithStart(
+    workflow: string | Workflow,
+    input: unknown,
+    { signal: name, payload, id = randomUUID(), ...options }: SignalWithStartOptions,
+  ): Promise<RunHandle<unknown>> {
+    const slug = typeof workflow === 'string' ? workflow : workflow.slug;
+    checkTrigger(slug, options);
+    const checked = typeof workflow === 'string' ? input : workflow.parseInput(input);
+    const request = SignalWithStartRequest.fromPartial({
+      ...{ start: this.#item(slug, checked, options), name, signalId: id },
+      payloadBytes: this.#connection.values.toPayload(payload, `payload of signal ${name}`),
+    });
+    const { data, started } = await this.#tracer.trigger(slug, async (traceparent, isStarted) => {
+      const start = { ...(request.start ?? TriggerRunRequest.fromPartial({})), traceparent };
+      const answer = await unary<SignalWithStartResponse>((done) =>
+        this.#runs.signalWithStart(
+          { ...request, start },
+          this.#connection.metadata,
+          { deadline: this.#deadline() },
+          done,
+        ),
+      );
+      isStarted(present(answer.data).id);
+      return answer;
+    });
+    const run = present(data);
+    return this.#handle(run.id, run.version, !started);
+  }
+
+  #item(slug: string, input: unknown, options: TriggerOptions): TriggerRunRequest {
+    const { idempotencyKey = '', runKey = '', version = 0, attributes } = options;
+    const refuses = options.onOpen === 'refuse';
+    return TriggerRunRequest.fromPartial({
+      ...{ familySlug: slug, idempotencyKey, runKey, version, attributes: { ...attributes } },
+      inputPayload: this.#connection.values.toPayload(input, `input of ${slug}`),
+      ...(refuses && { onOpen: RunKeyConflict.RUN_KEY_CONFLICT_REFUSE }),
+    });
   }
 
   /** A handle on a run that was started before. */

@@ -5,9 +5,12 @@ import { isRunStateName } from './run-view.js';
 
 const TRIGGER_OPTIONS: Readonly<Record<keyof TriggerOptions, true>> = {
   idempotencyKey: true,
+  runKey: true,
+  onOpen: true,
   version: true,
   attributes: true,
 };
+const ON_OPEN: Readonly<Record<NonNullable<TriggerOptions['onOpen']>, true>> = { answer: true, refuse: true };
 const LIST_OPTIONS: Readonly<Record<keyof ListOptions, true>> = {
   state: true,
   workflow: true,
@@ -32,10 +35,13 @@ const BATCH_OPTIONS: Readonly<Record<keyof BatchRunOptions, true>> = {
 /** A trigger. */
 export function checkTrigger(slug: string, options: TriggerOptions): void {
   const checks = new FieldChecks('trigger');
-  const { idempotencyKey, version, attributes } = options;
+  const { idempotencyKey, runKey, onOpen, version, attributes } = options;
   checks.names(options, TRIGGER_OPTIONS);
   checks.text('family_slug', slug);
   if (idempotencyKey !== undefined) checks.text('idempotency_key', idempotencyKey);
+  if (runKey !== undefined) checks.text('run_key', runKey);
+  if (onOpen !== undefined && !Object.hasOwn(ON_OPEN, onOpen))
+    checks.note('on_open', onOpen, 'is neither "answer" nor "refuse"', 'use one of them');
   if (version !== undefined) checks.whole('version', version);
   if (attributes !== undefined) checks.texts('attributes', attributes);
   checks.done();

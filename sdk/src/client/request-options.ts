@@ -5,10 +5,29 @@ import type { RunStateName } from './run-view.js';
 export interface TriggerOptions {
   /** Starting again with the same key and input answers the first run, for 30 days. At most 128 characters. */
   readonly idempotencyKey?: string;
+  /**
+   * At most one run of the workflow is open with a key. While one is, `onOpen` says what becomes of a trigger. At most
+   * 128 characters; not together with an idempotencyKey.
+   */
+  readonly runKey?: string;
+  /** While a run with the runKey is open: "answer" (default) answers that run, "refuse" throws run_key_taken. */
+  readonly onOpen?: 'answer' | 'refuse';
   /** A published version. Default: the current one. */
   readonly version?: number;
   /** Searchable labels. */
   readonly attributes?: Readonly<Record<string, string>>;
+}
+
+/** What is said to a run that may have to be started for it. */
+export interface SignalWithStartOptions extends Omit<TriggerOptions, 'idempotencyKey' | 'onOpen' | 'runKey'> {
+  /** Which run: at most one of the workflow is open with a key. */
+  readonly runKey: string;
+  /** Name of the signal. */
+  readonly signal: string;
+  /** What it carries. Default: null. */
+  readonly payload?: unknown;
+  /** A run receives the same id once, within 24 hours. Default: one that is drawn. */
+  readonly id?: string;
 }
 
 /** What to list. */

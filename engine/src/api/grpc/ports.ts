@@ -3,6 +3,7 @@ import type { WorkflowRegistry } from '../../workflow/index.js';
 
 export {
   CODEC_PREFIX,
+  admitFirstSignal,
   admitSignal,
   deadLetterOf,
   decisionPayload,
@@ -16,7 +17,9 @@ export {
   loadRun,
   MAX_VALUE_BYTES,
   NULL_VALUE,
+  OWN_KEYS,
   payloadShelf,
+  runKeyAsStartKey,
   runOutput,
   stepAt,
   type BodyState,
@@ -46,6 +49,7 @@ export {
   type RunState,
   type RunStatus,
   type Signal,
+  type StartKey,
   type StartOutcome,
   type StepDefinition,
   type StepState,

@@ -40,6 +40,7 @@ import * as controls from './runs/control-runs.js';
 import { explainRun } from './runs/explain-run.js';
 import { getRun, getRunHistory, listRuns } from './runs/read-runs.js';
 import { signalRun } from './runs/signal-run.js';
+import { signalWithStart } from './runs/signal-with-start.js';
 import { RecentStarts } from './runs/recent-starts.js';
 import { RunFeed } from './runs/run-feed.js';
 import { runLoader } from './runs/run-loader.js';
@@ -184,6 +185,7 @@ function buildServices(options: GrpcServerOptions, feed: RunFeed, guard: GuardOp
     tracing: options.tracing ?? null,
   };
   const streams = triggerStreams(triggers);
+  const signals = { ...control, reader, clock, random: options.random };
   const R = RunServiceService;
   const builders = [
     workflowMethods(catalog, guard),
@@ -196,7 +198,8 @@ function buildServices(options: GrpcServerOptions, feed: RunFeed, guard: GuardOp
       .unary(R.listRuns, listRuns(reads))
       .stream(R.watchRun, watchRun({ feed, load, reader, plans }))
       .unary(R.getRunHistory, getRunHistory(reads))
-      .unary(R.signalRun, signalRun({ ...control, reader, clock, random: options.random }))
+      .unary(R.signalRun, signalRun(signals))
+      .unary(R.signalWithStart, signalWithStart({ triggers, signals }))
       .unary(R.explainRun, explainRun({ load, plans, workers: options.bridge }))
       .bidi(R.awaitRuns, awaitRuns({ feed, starts, clock })),
     ...tenancyMethods(tenancy, guard),

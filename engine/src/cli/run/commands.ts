@@ -27,6 +27,8 @@ function startingCommands(group: Command, context: CliContext): void {
   })
     .option('--input <json>', 'input as JSON, @FILE, or - for standard input; default: null')
     .option('--key <key>', 'idempotency key: the same key answers the run that was started first')
+    .option('--run-key <key>', 'at most one run is open with a key: while one is, that is the answer')
+    .option('--refuse', 'with --run-key: fail while one is open')
     .option('--attribute <name=value>', 'searchable label; may be repeated', pair)
     .option('--version <number>', 'this version instead of the current one', wholeNumber(1, MAX_VERSION))
     .option('--wait', 'watch the run until it ends')

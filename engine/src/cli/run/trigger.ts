@@ -1,5 +1,5 @@
 /** `ductor run trigger`: starts a run, and waits for its end where asked. */
-import { Run, TriggerRunRequest, type TriggerRunResponse } from '../../gen/ductor/v1/run.js';
+import { Run, RunKeyConflict, TriggerRunRequest, type TriggerRunResponse } from '../../gen/ductor/v1/run.js';
 import { type CliContext, type ClientOptions, withEngine } from '../context.js';
 import { messageToJson, parseJson } from '../output/message-json.js';
 import { readArgument } from '../read-text.js';
@@ -11,6 +11,8 @@ import { watchToEnd } from './watch.js';
 export interface TriggerOptions extends ClientOptions {
   readonly input?: string;
   readonly key?: string;
+  readonly runKey?: string;
+  readonly refuse?: boolean;
   readonly attribute?: Readonly<Record<string, string>>;
   readonly version?: number;
   readonly wait?: boolean;
@@ -19,7 +21,7 @@ export interface TriggerOptions extends ClientOptions {
 }
 
 function requestOf(familySlug: string, options: TriggerOptions): TriggerRunRequest {
-  const { input, key = '', attribute = {}, version = 0 } = options;
+  const { input, key = '', runKey = '', attribute = {}, version = 0 } = options;
   const payload = ((): TriggerRunRequest['inputPayload'] => {
     if (input === undefined) return undefined;
     const { text, where } = readArgument(input);
@@ -28,7 +30,8 @@ function requestOf(familySlug: string, options: TriggerOptions): TriggerRunReque
     return { data: Buffer.from(text, 'utf8'), encoding: '' };
   })();
   return TriggerRunRequest.fromPartial({
-    ...{ familySlug, version, attributes: { ...attribute }, idempotencyKey: key },
+    ...{ familySlug, version, attributes: { ...attribute }, idempotencyKey: key, runKey },
+    ...(options.refuse === true ? { onOpen: RunKeyConflict.RUN_KEY_CONFLICT_REFUSE } : {}),
     ...(payload === undefined ? {} : { inputPayload: payload }),
   });
 }

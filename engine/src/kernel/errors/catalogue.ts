@@ -261,6 +261,13 @@ const ENGINE_ERRORS = {
     meaning: 'The run has ended and accepts nothing more.',
     remedy: 'Start a new run.',
   },
+  run_key_taken: {
+    grpc: 'ALREADY_EXISTS',
+    http: 409,
+    retryable: false,
+    meaning: 'A run of the workflow is open with this run key, and the trigger refuses to have that one for an answer.',
+    remedy: 'Wait for the end of the run that is named, signal it, or trigger without on_open.',
+  },
   run_not_parked: {
     grpc: 'FAILED_PRECONDITION',
     http: 412,

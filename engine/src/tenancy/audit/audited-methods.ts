@@ -46,6 +46,7 @@ const AUDITED: Readonly<Record<string, AuditedMethod>> = {
   '/ductor.v1.RunService/ResumeRun': { kind: 'run', field: 'runId' },
   '/ductor.v1.RunService/RetryRun': { kind: 'run', field: 'runId' },
   '/ductor.v1.RunService/SignalRun': { kind: 'run', field: 'runId' },
+  '/ductor.v1.RunService/SignalWithStart': { kind: 'run', field: 'name' },
   '/ductor.v1.RunService/StreamTriggers': { kind: 'run', field: 'familySlug' },
   '/ductor.v1.RunService/TerminateRun': { kind: 'run', field: 'runId' },
   '/ductor.v1.RunService/TriggerAndWait': { kind: 'run', field: 'familySlug' },

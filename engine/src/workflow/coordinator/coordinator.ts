@@ -14,6 +14,12 @@ export interface StartRequest {
   readonly input: Value;
   readonly attributes: Readonly<Record<string, string>>;
   readonly startKey: StartKey | null;
+  /** Its chain is to be the only open one with this key, which `startKey` holds. Absent: it has none. */
+  readonly runKey?: string;
+  /** What becomes of a start whose run key an open chain holds. Default: it answers that chain. */
+  readonly onOpen?: 'answer' | 'refuse';
+  /** A signal that the run has received when it begins. Absent: none. */
+  readonly signal?: Signal;
   /** W3C trace context of the trigger; absent: none. */
   readonly traceparent?: string;
   /** Whose deed it is: stands in the audit trail with the commit. Default: nobody's. */
@@ -24,7 +30,7 @@ export interface StartRequest {
 export interface StartOutcome {
   readonly runId: string;
   readonly version: number;
-  /** The key was known with the same input: runId is the earlier run. */
+  /** The key was known: runId is the earlier run, of a run key the first one of the open chain. */
   readonly existing: boolean;
 }
 
@@ -49,7 +55,7 @@ export interface Coordinator {
   run(): Promise<void>;
   /**
    * Starts a run; resolves after its commit. Throws node_starting, node_fenced, limit_exceeded, invalid_argument,
-   * idempotency_conflict, workflow_not_published.
+   * idempotency_conflict, run_key_taken, workflow_not_published.
    */
   start(request: StartRequest): Promise<StartOutcome>;
   /**

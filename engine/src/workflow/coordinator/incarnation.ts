@@ -10,6 +10,7 @@
  *    workers is dropped: the next owner derives it from the journal.
  */
 import { DuctorError, sleep, uuidV7 } from '../../kernel/index.js';
+import type { RunInput } from '../machine/inputs.js';
 import type { StartOutcome, StartRequest } from './coordinator.js';
 import { noEffects, perform } from './effects.js';
 import { InboxReader } from './inbox-reader.js';
@@ -230,14 +231,17 @@ export class Incarnation {
       start.reject(new DuctorError('node_starting', 'this node owns no shards any more', { retryAfterMs: 200 }));
       return;
     }
-    const { tenantId, input, attributes, traceparent } = start.request;
+    const { tenantId, input, attributes, traceparent, runKey, signal } = start.request;
     const traced = traceparent === undefined ? {} : { traceparent };
     const cell = coldCell({ tenantId, runId: uuidV7(world.clock.nowUs(), world.random, shard) });
     cell.phase = 'ready';
     cell.state = emptyRun(cell);
     cell.plan = start.plan;
     cell.start = start;
-    cell.inputs = [{ input: { kind: 'start', input, attributes, ...traced }, inboxId: null, settled: null }];
+    const keyed = runKey === undefined ? {} : { runKey };
+    const begun: RunInput[] = [{ kind: 'start', input, attributes, ...traced, ...keyed }];
+    if (signal !== undefined) begun.push({ kind: 'signal', ...signal });
+    cell.inputs = begun.map((fact) => ({ input: fact, inboxId: null, settled: null }));
     world.cache.add(cell);
     this.#lane.add(cell);
   }

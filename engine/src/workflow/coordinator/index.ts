@@ -16,5 +16,7 @@ export type {
   RunKey,
   StoredPayload,
   StoredRun,
+  StartKey,
   Task,
 } from './ports.js';
+export { OWN_KEYS, runKeyAsStartKey } from './ports.js';

@@ -15,6 +15,14 @@ function isSame(a: Uint8Array, b: Uint8Array): boolean {
   return a.byteLength === b.byteLength && a.every((byte, index) => byte === b[index]);
 }
 
+/** Answers a start whose run key an open chain holds. */
+function answerOpen({ request, resolve, reject }: PendingStart, { runId, version }: ExistingStart): void {
+  if (request.onOpen !== 'refuse') return resolve({ runId, version, existing: true });
+  const key = JSON.stringify(request.runKey);
+  const message = `run key ${key} of ${request.familySlug} is held by run ${runId}, which is open`;
+  reject(new DuctorError('run_key_taken', message));
+}
+
 /** The lookups of one incarnation; many starts share a statement. */
 export class KeyLookup {
   #waiting: PendingStart[] = [];
@@ -75,6 +83,7 @@ export class KeyLookup {
     const { startKey } = start.request;
     if (existing === undefined || startKey === null) return this.again(start);
     this.ended();
+    if (startKey.untilEnd === true) return answerOpen(start, existing);
     if (isSame(existing.fingerprint, startKey.fingerprint)) {
       start.resolve({ runId: existing.runId, version: existing.version, existing: true });
       return;

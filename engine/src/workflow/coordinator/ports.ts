@@ -58,8 +58,18 @@ export interface Successor {
 /** Claim of an idempotency key, made in the commit that starts the run. */
 export interface StartKey {
   readonly key: string;
-  /** SHA-256 of the canonical input, 32 bytes. */
+  /** SHA-256 of the canonical input, 32 bytes; of a run key anything. */
   readonly fingerprint: Uint8Array;
+  /** It is a run key: held until its chain ends, not for 30 days. Default: false. */
+  readonly untilEnd?: boolean;
+}
+
+/** What run keys begin with where they stand among idempotency keys, which may not begin so. */
+export const OWN_KEYS = 'ductor:';
+
+/** A run key as a start key. */
+export function runKeyAsStartKey(runKey: string): StartKey {
+  return { key: `${OWN_KEYS}run/${runKey}`, fingerprint: new Uint8Array(32), untilEnd: true };
 }
 
 /**
@@ -80,6 +90,8 @@ export interface TickWrite extends RunKey {
   /** null: no snapshot now. */
   readonly snapshot: Uint8Array | null;
   readonly startKey: StartKey | null;
+  /** The chain ends with the row: the key that it held is free with it. Absent: it held none. */
+  readonly frees?: string;
   /** Inbox rows this tick consumed; deleted with the commit. */
   readonly consumed: readonly number[];
   /** Large values that entries or snapshot refer to; stored with the commit where they are not yet. Absent: none. */

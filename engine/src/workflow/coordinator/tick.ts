@@ -13,7 +13,7 @@ import type { Advance, Command, Disposition, MachineContext, RunInput, RunMessag
 import type { Plan } from '../machine/plan.js';
 import type { RunState } from '../machine/state.js';
 import type { Heartbeats } from './heartbeats.js';
-import type { InboxMessage, Successor, TickWrite } from './ports.js';
+import { runKeyAsStartKey, type InboxMessage, type Successor, type TickWrite } from './ports.js';
 import {
   advance,
   encodeEntries,
@@ -127,6 +127,12 @@ function sideBytes({ payloads = [], messages = [], successor }: TickWrite): numb
   return messages.reduce((sum, { body }) => sum + body.byteLength, moved);
 }
 
+/** The run key that a row frees by which its chain ends. */
+function freedBy({ closedAtUs, seq, status, runKey }: RunState): Pick<TickWrite, 'frees'> | undefined {
+  if (runKey === undefined || closedAtUs === null || seq === 1 || status === 'CONTINUED') return undefined;
+  return { frees: runKeyAsStartKey(runKey).key };
+}
+
 /** What a tick that the machine computed comes to. Written for speed: once for each step of each run. */
 function stepForward(
   cell: RunCell,
@@ -154,6 +160,7 @@ function stepForward(
     startKey: next.seq === 1 ? (cell.start?.request.startKey ?? null) : null,
     consumed: consumedBy(inputs),
     ...(result.messages.length === 0 ? {} : { messages: outgoing(cell, result.messages) }),
+    ...freedBy(next),
     by: next.seq === 1 ? (cell.start?.request.by ?? null) : null,
     // A run that ends with its first row was never known to anybody who could have sent it something; the box of one
     // that continues is that of its successor.

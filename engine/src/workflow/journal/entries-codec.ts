@@ -118,6 +118,7 @@ function storedRunEntry(entry: RunEntry): Stored {
       ];
       const value = {
         ...{ familySlug, version, input, attributes, deadlineUs, traceparent, family, chain },
+        runKey: entry.runKey ?? '',
         ...toStoredBox(entry.signals),
       };
       return { $case: 'runStarted', value };
@@ -254,7 +255,7 @@ function stepEntryOf(stored: StoredStep): Entry {
 function runEntryOf(stored: Exclude<Stored, StoredStep | StoredBody>): Entry {
   switch (stored.$case) {
     case 'runStarted': {
-      const { familySlug, version, attributes, traceparent } = stored.value;
+      const { familySlug, version, attributes, traceparent, runKey } = stored.value;
       const input = requiredValue(stored.value.input);
       return {
         kind: 'run_started',
@@ -264,6 +265,7 @@ function runEntryOf(stored: Exclude<Stored, StoredStep | StoredBody>): Entry {
         attributes,
         deadlineUs: orNull(stored.value.deadlineUs),
         ...(traceparent === '' ? {} : { traceparent }),
+        ...(runKey === '' ? {} : { runKey }),
         ...(stored.value.family === undefined ? {} : { family: fromStoredFamily(stored.value.family) }),
         ...(stored.value.chain === undefined ? {} : { chain: fromStoredChain(stored.value.chain) }),
         ...fromStoredBox(stored.value),

@@ -168,8 +168,9 @@ function successorOf(entry: Entry): { readonly continued_as?: string | undefined
 function detailOf(entry: Entry): Readonly<Record<string, unknown>> {
   switch (entry.kind) {
     case 'run_started': {
-      const { familySlug, version, input, attributes, family } = entry;
-      const more = { ...shownParent(family), ...shownChain(entry), ...by(entry.deadlineUs) };
+      const { familySlug, version, input, attributes, family, runKey } = entry;
+      const key = runKey === undefined ? {} : { run_key: runKey };
+      const more = { ...key, ...shownParent(family), ...shownChain(entry), ...by(entry.deadlineUs) };
       return { family_slug: familySlug, version, input: shownValue(input), attributes, ...more };
     }
     case 'step_scheduled':

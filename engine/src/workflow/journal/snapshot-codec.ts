@@ -125,6 +125,7 @@ function storedState(state: RunState): Omit<Snapshot, 'hasPayloads'> {
     paused: paused === null ? undefined : { ...paused },
     heldSinceUs: BigInt(state.heldSinceUs ?? 0),
     traceparent: state.traceparent ?? '',
+    runKey: state.runKey ?? '',
     failing: [...state.steps.scopes.values()].flatMap(({ name, error }) =>
       error === null ? [] : { name, error: toStoredError(error) },
     ),
@@ -204,6 +205,7 @@ function stateOf(key: SnapshotKey, stored: Snapshot): RunState | null {
     compensating: stored.compensating.length === 0 ? null : stored.compensating,
     deadlineUs: orNull(stored.deadlineUs),
     ...(stored.traceparent === '' ? {} : { traceparent: stored.traceparent }),
+    ...(stored.runKey === '' ? {} : { runKey: stored.runKey }),
     family: stored.family === undefined ? null : fromStoredFamily(stored.family),
     ...fromStoredBox(stored),
     chain: stored.chain === undefined ? null : fromStoredChain(stored.chain),

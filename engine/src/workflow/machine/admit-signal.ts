@@ -54,6 +54,29 @@ function checkDecision(state: RunState, planned: PlanSignal, signal: Signal): vo
   refuse(planned.check(decision.form));
 }
 
+function plannedSignal(plan: Plan, name: string): PlanSignal {
+  const planned = plan.signals.get(name);
+  if (planned !== undefined) return planned;
+  const names = [...plan.signals.keys()];
+  const known = names.length === 0 ? 'it waits for none' : `it waits for ${names.join(', ')}`;
+  const what = `${plan.familySlug} version ${plan.version} waits for no signal ${JSON.stringify(name)}`;
+  throw new DuctorError('signal_unknown', `${what}; ${known}`);
+}
+
+/**
+ * Looks at a signal that a run of the plan is to receive as it begins.
+ *
+ * @throws DuctorError signal_unknown, invalid_argument, approval_not_open
+ */
+export function admitFirstSignal(plan: Plan, { name, payload }: Signal): void {
+  const planned = plannedSignal(plan, name);
+  if (planned.options === null) return refuse(planned.check(payload));
+  throw new DuctorError(
+    'approval_not_open',
+    `a run of ${plan.familySlug} begins without a decision on ${name} to wait for`,
+  );
+}
+
 /**
  * Whether a signal is to be sent: 'repeated' when the run has received it before. The state may be older than what the
  * run does next, so that a decision which is admitted may still come second.
@@ -61,13 +84,7 @@ function checkDecision(state: RunState, planned: PlanSignal, signal: Signal): vo
  * @throws DuctorError signal_unknown, invalid_argument, approval_not_open, not_assignee, mailbox_full, run_closed
  */
 export function admitSignal(plan: Plan, state: RunState, signal: Signal): 'new' | 'repeated' {
-  const planned = plan.signals.get(signal.name);
-  if (planned === undefined) {
-    const names = [...plan.signals.keys()];
-    const known = names.length === 0 ? 'it waits for none' : `it waits for ${names.join(', ')}`;
-    const what = `${plan.familySlug} version ${plan.version} waits for no signal ${JSON.stringify(signal.name)}`;
-    throw new DuctorError('signal_unknown', `${what}; ${known}`);
-  }
+  const planned = plannedSignal(plan, signal.name);
   if (hasSeen(state.signals ?? EMPTY_BOX, signal.name, signal.id, state.atUs)) return 'repeated';
   if (isClosed(state)) throw new DuctorError('run_closed', `run ${state.runId} has ended: ${state.status}`);
   if (planned.options === null) refuse(planned.check(signal.payload));

@@ -38,9 +38,10 @@ function applyStart(tick: Tick, input: RunInput & { readonly kind: 'start' }): D
   if (tick.draft.started) return 'ignored';
   const { familySlug, version, timeoutMs } = tick.plan;
   const deadlineUs = timeoutMs === null ? null : storableUs(tick.nowUs + timeoutMs * 1000);
-  const { attributes, traceparent, birth } = input;
+  const { attributes, traceparent, birth, runKey } = input;
   const more = {
     ...(traceparent === undefined ? {} : { traceparent }),
+    ...(runKey === undefined ? {} : { runKey }),
     ...(birth === undefined ? {} : { family: birth.family }),
   };
   emit(tick, { kind: 'run_started', familySlug, version, input: input.input, attributes, deadlineUs, ...more });

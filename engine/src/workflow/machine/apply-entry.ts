@@ -165,6 +165,7 @@ function applyRunEntry(draft: Draft, entry: RunEntry): void {
       draft.attributes = entry.attributes;
       draft.deadlineUs = entry.deadlineUs;
       draft.traceparent = entry.traceparent;
+      draft.runKey = entry.runKey;
       draft.family = entry.family ?? null;
       draft.chain = entry.chain ?? null;
       draft.signals = entry.signals ?? draft.signals;

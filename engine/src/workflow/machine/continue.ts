@@ -58,7 +58,7 @@ function nextLink({ draft: { chain, before } }: Tick): ChainLink {
 /** Closes a run that continues, and begins its successor. */
 export function closeContinued(tick: Tick): void {
   const { draft, nowUs } = tick;
-  const { before, familySlug, attributes, traceparent, family } = draft;
+  const { before, familySlug, attributes, traceparent, family, runKey } = draft;
   const next = draft.continuing ?? impossible('continuing', `run ${before.runId} continues with nothing`);
   const runId = tick.newId(shardOf(before.runId));
   const start: Entry = {
@@ -66,6 +66,7 @@ export function closeContinued(tick: Tick): void {
     ...{ familySlug, version: next.version, input: valueOf(draft, next.input, ''), attributes },
     deadlineUs: next.timeoutUs === null ? null : storableUs(nowUs + next.timeoutUs),
     ...(traceparent === undefined ? {} : { traceparent }),
+    ...(runKey === undefined ? {} : { runKey }),
     ...(family === null ? {} : { family }),
     chain: nextLink(tick),
     ...(draft.signals.seen.size === 0 ? {} : { signals: draft.signals }),

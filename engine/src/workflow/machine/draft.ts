@@ -31,6 +31,7 @@ export interface Draft {
   compensating: RunState['compensating'];
   deadlineUs: number | null;
   traceparent: string | undefined;
+  runKey: string | undefined;
   family: RunState['family'];
   chain: RunState['chain'];
   /** run_terminated stands in this row: the row closes the run. */
@@ -96,6 +97,7 @@ export function openDraft(before: RunState, atUs: number): Draft {
     compensating: before.compensating,
     deadlineUs: before.deadlineUs,
     traceparent: before.traceparent,
+    runKey: before.runKey,
     family: before.family,
     chain: before.chain,
     terminated: false,
@@ -139,7 +141,7 @@ function statusOf(draft: Draft): RunStatus {
 
 /** The state after row `seq`; the draft must not be used any more. */
 export function finishDraft(draft: Draft, seq: number): RunState {
-  const { traceparent } = draft;
+  const { traceparent, runKey } = draft;
   const state: RunState = {
     tenantId: draft.before.tenantId,
     runId: draft.before.runId,
@@ -171,5 +173,6 @@ export function finishDraft(draft: Draft, seq: number): RunState {
     ...state,
     ...(draft.signals === EMPTY_BOX ? {} : { signals: draft.signals }),
     ...(traceparent === undefined ? {} : { traceparent }),
+    ...(runKey === undefined ? {} : { runKey }),
   };
 }

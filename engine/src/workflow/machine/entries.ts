@@ -18,6 +18,8 @@ export type Entry =
       readonly deadlineUs: number | null;
       /** W3C trace context of the trigger; absent: none. */
       readonly traceparent?: string;
+      /** Absent: it has none. */
+      readonly runKey?: string;
       /** Absent: no step of another run started it. */
       readonly family?: FamilyLink;
       /** Absent: it continues none. */

@@ -1,5 +1,5 @@
 /** The machine: the pure function that decides what a run does next, its state, and questions about that state. */
-export { admitSignal, SIGNAL_BYTES_MAX, SIGNALS_MAX } from './admit-signal.js';
+export { admitFirstSignal, admitSignal, SIGNAL_BYTES_MAX, SIGNALS_MAX } from './admit-signal.js';
 export { advance } from './advance.js';
 export { emptyRun, isGivenUp } from './draft.js';
 export type { ClosedStatus, Entry } from './entries.js';

@@ -43,6 +43,8 @@ export type RunInput =
       readonly attributes: Readonly<Record<string, string>>;
       /** W3C trace context of the trigger; absent: none. */
       readonly traceparent?: string;
+      /** Its chain is the only open one with this key; absent: it has none. */
+      readonly runKey?: string;
       /** A step of another run starts it. Absent: somebody from outside does. */
       readonly birth?: Birth;
       /** Why it fails at once. Absent: it does not. */

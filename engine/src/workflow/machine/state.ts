@@ -274,6 +274,8 @@ export interface RunState {
   readonly deadlineUs: number | null;
   /** W3C trace context of the trigger, for spans of its steps; absent: none. Decides nothing. */
   readonly traceparent?: string;
+  /** Its chain is the only open one of its family with this key; absent: it has none. */
+  readonly runKey?: string;
   /** Null for a run that no step started. */
   readonly family: FamilyLink | null;
   /** Signals that were received; absent: none ever. */

@@ -1,9 +1,9 @@
 /** Lays a batch out as the parameters of its statement, and reads the statement's answer back. Pure. */
 import { impossible } from '../../kernel/index.js';
 import { BatchBlob, booleanArray, type Prepared, integerArray, uuidArray } from '../../store/index.js';
-import type { RunHeader, Successor, TickOutcome, TickWrite } from '../coordinator/ports.js';
+import type { RunHeader, StartKey, Successor, TickOutcome, TickWrite } from '../coordinator/ports.js';
 import { commitStatement } from './commit-statement.js';
-import { PART_NAMES, type PartName } from './commit-parts.js';
+import { PART_NAMES, START_KEY_US, type PartName } from './commit-parts.js';
 import { statusCode } from './run-status-code.js';
 import { INBOX_KIND } from './send-inbox.js';
 import { textArray } from './text-array.js';
@@ -140,6 +140,12 @@ function successorColumns(
   ];
 }
 
+/** How long a start key is held, microseconds; null: until its chain ends. */
+function keyLifeUs({ untilEnd, of }: Pick<StartKey, 'untilEnd'> & { readonly of: RunHeader }): number | null {
+  if (untilEnd !== true) return START_KEY_US;
+  return of.closedAtUs === null ? null : 0;
+}
+
 /** Arrays of a part, or undefined when it has no rows. */
 type Layout = (sorted: Sorted, blob: BatchBlob) => readonly string[] | undefined;
 
@@ -155,6 +161,7 @@ const layouts: Readonly<Record<PartName, Layout>> = {
       textArray(rows.map((t) => t.key)),
       uuidArray(rows.map((t) => t.runId)),
       integerArray(rows.map((t) => t.of.version)),
+      integerArray(rows.map(keyLifeUs)),
       ...slices(
         blob,
         rows.map((t) => t.fingerprint),
@@ -295,6 +302,20 @@ const layouts: Readonly<Record<PartName, Layout>> = {
         blob,
         rows.map((m) => m.body),
       ),
+    ];
+  },
+  freed({ ticks }) {
+    const rows = ticks.flatMap((t) =>
+      t.header === null || t.frees === undefined ? [] : [{ header: headerRow(t, t.header), key: t.frees }],
+    );
+    if (rows.length === 0) return undefined;
+    const headers = rows.map(({ header }) => header);
+    return [
+      uuidArray(headers.map((h) => h.tenantId)),
+      uuidArray(headers.map((h) => h.runId)),
+      uuidArray(headers.map((h) => h.chain?.chainId ?? h.runId)),
+      textArray(headers.map((h) => h.familySlug)),
+      textArray(rows.map(({ key }) => key)),
     ];
   },
   successors({ ticks }, blob) {

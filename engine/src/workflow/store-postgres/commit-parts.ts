@@ -23,6 +23,7 @@ export type PartName =
   | 'dropped'
   | 'deeds'
   | 'mail'
+  | 'freed'
   | 'successors';
 
 /** What a part needs to know of the statement around it. */
@@ -46,7 +47,9 @@ export interface Part {
 }
 
 /** How long a start key is remembered, microseconds. */
-const START_KEY_US = 30 * 24 * 3600 * 1_000_000;
+export const START_KEY_US = 30 * 24 * 3600 * 1_000_000;
+/** When a key expires that is held until its chain ends. */
+const NEVER_US = '9223372036854775807';
 
 /** Condition: the tick of this row of the part was appended. */
 const isAppended = 'coalesce((t.tenant_id, t.run_id) in (select j.tenant_id, j.run_id from j), false)';
@@ -60,12 +63,12 @@ const HAS_EMPTY_BOX = 't.run_id <> all ((select b.unread from b)::uuid[])';
 
 /** Claims start keys, in the index's own order: two batches that want the same keys cannot deadlock. */
 const keys: Part = {
-  types: ['uuid', 'text', 'text', 'uuid', 'int', 'int', 'int'],
+  types: ['uuid', 'text', 'text', 'uuid', 'int', 'bigint', 'int', 'int'],
   sql: ({ arrays, blob }) => `k as (
   insert into ductor.run_start_key as held (expires_at, tenant_id, run_id, version, fingerprint, family_slug, key)
-  select ductor.now_us() + ${START_KEY_US}, t.tenant_id, t.run_id, t.version,
+  select coalesce(ductor.now_us() + t.life, ${NEVER_US}), t.tenant_id, t.run_id, t.version,
     substring(${blob} from t.start + 1 for t.size), t.family_slug, t.key
-  from fence, unnest(${arrays.join(', ')}) as t (tenant_id, family_slug, key, run_id, version, start, size)
+  from fence, unnest(${arrays.join(', ')}) as t (tenant_id, family_slug, key, run_id, version, life, start, size)
   where not exists (select 1 from ductor.runs r where r.tenant_id = t.tenant_id and r.run_id = t.run_id)
   order by t.tenant_id, t.family_slug, t.key
   on conflict (tenant_id, family_slug, key) do update set expires_at = excluded.expires_at, run_id = excluded.run_id,
@@ -173,6 +176,17 @@ const payloads: Part = {
 )`,
 };
 
+/** Run keys of chains that end. */
+const freed: Part = {
+  types: ['uuid', 'uuid', 'uuid', 'text', 'text'],
+  sql: ({ arrays }) => `e as (
+  delete from ductor.run_start_key k
+  using unnest(${arrays.join(', ')}) as t (tenant_id, run_id, chain_id, family_slug, key)
+  where k.tenant_id = t.tenant_id and k.family_slug = t.family_slug and k.key = t.key and k.run_id = t.chain_id
+    and ${isAppended}
+)`,
+};
+
 /** Messages that ticks consumed. */
 const consumed: Part = {
   types: ['uuid', 'uuid', 'smallint', 'bigint'],
@@ -266,6 +280,7 @@ export const PARTS: Readonly<Record<PartName, Part>> = {
   dropped,
   deeds,
   mail,
+  freed,
   successors,
 };
 
@@ -283,5 +298,6 @@ export const PART_NAMES: readonly PartName[] = [
   'dropped',
   'deeds',
   'mail',
+  'freed',
   'successors',
 ];

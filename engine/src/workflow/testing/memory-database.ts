@@ -330,8 +330,9 @@ export class MemoryDatabase {
     }
     if (startKey !== null) {
       if (this.findStart(write.tenantId, header.familySlug, startKey.key) !== undefined) return 'key_taken';
-      const { fingerprint } = startKey;
-      const untilUs = this.#options.nowUs() + KEY_LIFE_US;
+      const { fingerprint, untilEnd = false } = startKey;
+      const lifeUs = header.closedAtUs === null ? Number.POSITIVE_INFINITY : 0;
+      const untilUs = this.#options.nowUs() + (untilEnd ? lifeUs : KEY_LIFE_US);
       const id = JSON.stringify([write.tenantId, header.familySlug, startKey.key]);
       this.#keys.set(id, { runId: write.runId, version: header.version, fingerprint, untilUs });
     }
@@ -348,7 +349,13 @@ export class MemoryDatabase {
     for (const { digest, data } of write.payloads ?? []) run.payloads.set(Buffer.from(digest).toString('hex'), data);
     for (const id of write.consumed) this.inbox.delete(id);
     for (const message of write.messages ?? []) this.#put(message);
+    if (write.frees !== undefined) this.#free(run.header, write.frees);
     if (write.successor !== undefined) this.#succeed(write, write.successor);
+  }
+
+  #free(header: RunHeader, key: string): void {
+    const id = JSON.stringify([header.tenantId, header.familySlug, key]);
+    if (this.#keys.get(id)?.runId === chainIdOf(header)) this.#keys.delete(id);
   }
 
   #succeed(before: TickWrite, { runId, entries, header, payloads }: Successor): void {

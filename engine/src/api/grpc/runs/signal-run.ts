@@ -6,7 +6,7 @@ import {
   type SignalRunRequest,
   type SignalRunResponse,
 } from '../../../gen/ductor/v1/run.js';
-import { actorText, deedOf, type Principal } from '../../../tenancy/index.js';
+import { actorText, deedOf, type Deed, type Principal } from '../../../tenancy/index.js';
 import type { Unary } from '../call.js';
 import { FieldChecks, MAX_IDENTIFIER_CHARS } from '../checks/field-checks.js';
 import { requestValue } from '../checks/request-value.js';
@@ -15,6 +15,7 @@ import {
   decisionPayload,
   type Coordinator,
   type PlanSource,
+  type RunKey,
   type RunReader,
   type Signal,
   type Value,
@@ -33,7 +34,7 @@ export interface RunSignals {
 }
 
 /** The fields of a request that say a signal. */
-type SignalFields = Pick<SignalRunRequest, 'name' | 'payload' | 'payloadBytes' | 'signalId' | 'decision'>;
+export type SignalFields = Pick<SignalRunRequest, 'name' | 'payload' | 'payloadBytes' | 'signalId' | 'decision'>;
 
 const MAX_COMMENT_CHARS = 4_096;
 const MAX_BY_CHARS = 256;
@@ -61,7 +62,7 @@ function decisionValue({ option, comment, form, formBytes }: Decision): Value {
  *
  * @param draw an id for a signal whose sender gave it none
  */
-function signalOf(request: SignalFields, principal: Principal, draw: () => string, checks: FieldChecks): Signal {
+export function signalOf(request: SignalFields, principal: Principal, draw: () => string, checks: FieldChecks): Signal {
   checkFields(request, checks);
   checks.done();
   const { name, payload, payloadBytes, signalId, decision } = request;
@@ -70,22 +71,30 @@ function signalOf(request: SignalFields, principal: Principal, draw: () => strin
   return { name, id: signalId || draw(), payload: value, by };
 }
 
+/**
+ * Sends a signal to a run that is to hear it, as the deed of a caller.
+ *
+ * @throws DuctorError not_found, and what admitSignal and the coordinator throw
+ */
+export async function sendSignal(signals: RunSignals, key: RunKey, signal: Signal, deed: Deed): Promise<void> {
+  const { plans, coordinator } = signals;
+  const state = await lastRun(signals, key);
+  if (state === undefined) throw missingRun(key.runId);
+  const { familySlug, version } = state;
+  const plan = plans.peek(key.tenantId, familySlug, version) ?? (await plans.load(key.tenantId, familySlug, version));
+  if (plan === undefined) throw missingRun(key.runId);
+  if (admitSignal(plan, state, signal) === 'new') await coordinator.signal(key, signal, deed);
+}
+
 /** SignalRun. */
 export function signalRun(signals: RunSignals): Unary<SignalRunRequest, SignalRunResponse> {
-  const { plans, coordinator, clock, random } = signals;
+  const { clock, random } = signals;
   return async (request, principal) => {
     const checks = new FieldChecks();
     checks.uuid('run_id', request.runId);
     const signal = signalOf(request, principal, () => uuidV7(clock.nowUs(), random), checks);
     const key = { tenantId: principal.tenantId, runId: request.runId };
-    const state = await lastRun(signals, key);
-    if (state === undefined) throw missingRun(request.runId);
-    const { familySlug, version } = state;
-    const plan = plans.peek(key.tenantId, familySlug, version) ?? (await plans.load(key.tenantId, familySlug, version));
-    if (plan === undefined) throw missingRun(request.runId);
-    if (admitSignal(plan, state, signal) === 'new') {
-      await coordinator.signal(key, signal, deedOf(principal, R.signalRun.path, signal.name));
-    }
+    await sendSignal(signals, key, signal, deedOf(principal, R.signalRun.path, signal.name));
     return { data: await showRun(signals, key) };
   };
 }

@@ -1,11 +1,20 @@
 /** From a trigger to a committed start. */
 import { createHash } from 'node:crypto';
 import { canonicalDigest } from '../../../kernel/index.js';
-import type { TriggerRunRequest } from '../../../gen/ductor/v1/run.js';
+import { RunKeyConflict, type TriggerRunRequest } from '../../../gen/ductor/v1/run.js';
 import type { Deed } from '../../../tenancy/index.js';
 import { FieldChecks, MAX_IDENTIFIER_CHARS } from '../checks/field-checks.js';
 import { requestValue, type RequestValue } from '../checks/request-value.js';
-import { CODEC_PREFIX, type Coordinator, type StartOutcome, type WorkflowCatalog } from '../ports.js';
+import { CODEC_PREFIX, OWN_KEYS, runKeyAsStartKey, type Coordinator, type Signal } from '../ports.js';
+import type { StartKey, StartOutcome, WorkflowCatalog } from '../ports.js';
+
+/** What a start belongs to: who did it, and the trace of the call. */
+export interface Cause {
+  readonly deed: Deed;
+  readonly traceparent: string | undefined;
+  /** What the run has received when it begins. */
+  readonly signal?: Signal;
+}
 
 /** What starts need. */
 export interface Starter {
@@ -44,11 +53,25 @@ export function checkAttributes(
   }
 }
 
+function startKeyOf(key: string, input: RequestValue): StartKey | null {
+  return key === '' ? null : { key, fingerprint: fingerprintOf(input) };
+}
+
 function checkFields(request: TriggerRunRequest): void {
   const checks = new FieldChecks();
   checks.required('family_slug', request.familySlug);
   checks.text('idempotency_key', request.idempotencyKey, MAX_IDENTIFIER_CHARS);
   checkAttributes(checks, request.attributes);
+  if (request.idempotencyKey.startsWith(OWN_KEYS)) {
+    checks.note('idempotency_key', request.idempotencyKey, `begins with ${OWN_KEYS}`, 'begin it with something else');
+  }
+  checks.text('run_key', request.runKey, MAX_IDENTIFIER_CHARS);
+  if (request.runKey !== '' && request.idempotencyKey !== '') {
+    checks.note('run_key', request.runKey, 'stands beside idempotency_key', 'send one of them');
+  }
+  if (request.onOpen === RunKeyConflict.UNRECOGNIZED) {
+    checks.note('on_open', '', 'is no such conflict', 'send RUN_KEY_CONFLICT_ANSWER or RUN_KEY_CONFLICT_REFUSE');
+  }
   checks.done();
 }
 
@@ -56,18 +79,17 @@ function checkFields(request: TriggerRunRequest): void {
  * Checks a trigger and starts its run, as the deed of a caller and in a trace. Resolves after the commit. The
  * coordinator checks the input by the schema.
  *
- * Throws invalid_argument, value_too_large, not_found, workflow_not_published, idempotency_conflict, node_starting,
- * database_unavailable.
+ * Throws invalid_argument, value_too_large, not_found, workflow_not_published, idempotency_conflict, run_key_taken,
+ * node_starting, database_unavailable.
  */
 export async function startRun(
   starter: Starter,
   tenantId: string,
   request: TriggerRunRequest,
-  by: Deed,
-  traceparent: string | undefined,
+  { deed: by, traceparent, signal }: Cause,
 ): Promise<StartOutcome> {
   checkFields(request);
-  const { familySlug, idempotencyKey } = request;
+  const { familySlug, idempotencyKey, runKey } = request;
   const input = inputOf(request);
   const version = request.version || (await starter.catalog.currentVersion(tenantId, familySlug));
   return starter.coordinator.start({
@@ -78,6 +100,10 @@ export async function startRun(
     attributes: { ...request.attributes },
     by,
     ...(traceparent === undefined ? {} : { traceparent }),
-    startKey: idempotencyKey === '' ? null : { key: idempotencyKey, fingerprint: fingerprintOf(input) },
+    ...(signal === undefined ? {} : { signal }),
+    ...(runKey === ''
+      ? {}
+      : { runKey, onOpen: request.onOpen === RunKeyConflict.RUN_KEY_CONFLICT_REFUSE ? 'refuse' : 'answer' }),
+    startKey: runKey === '' ? startKeyOf(idempotencyKey, input) : runKeyAsStartKey(runKey),
   });
 }

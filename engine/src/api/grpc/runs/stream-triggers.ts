@@ -15,7 +15,8 @@ import {
 import { deedOf, type Principal } from '../../../tenancy/index.js';
 import type { Answers, BidiStream, StreamEvents } from '../call.js';
 import { FieldChecks } from '../checks/field-checks.js';
-import { MAX_ITEMS, triggerAll, type Cause, type Triggers } from './trigger-runs.js';
+import type { Cause } from './start-run.js';
+import { MAX_ITEMS, triggerAll, type Triggers } from './trigger-runs.js';
 
 /** Starts one stream may have under way. */
 const MAX_STARTING = 4_000;

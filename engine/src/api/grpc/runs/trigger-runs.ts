@@ -4,14 +4,14 @@ import {
   type TriggerAndWaitRequest,
   type TriggerAndWaitResponse,
   type TriggerOutcome,
-  type TriggerRunRequest,
+  TriggerRunRequest,
   type TriggerRunResponse,
   type TriggerRunsRequest,
   type TriggerRunsResponse,
 } from '../../../gen/ductor/v1/run.js';
 import { formatDurationMs, parseDurationMs, type Clock } from '../../../kernel/index.js';
 import { normalTraceparent, type Tracing } from '../../../telemetry/index.js';
-import { deedOf, type AuditTrail, type Deed } from '../../../tenancy/index.js';
+import { deedOf, type AuditTrail } from '../../../tenancy/index.js';
 import type { Unary } from '../call.js';
 import { FieldChecks } from '../checks/field-checks.js';
 import type { Report } from '../errors/report.js';
@@ -20,7 +20,7 @@ import type { RunKey, RunReader, StartOutcome } from '../ports.js';
 import { lastRun, showRun, type RunReads } from './read-runs.js';
 import type { RunFeed } from './run-feed.js';
 import type { RecentStarts } from './recent-starts.js';
-import { startRun, type Starter } from './start-run.js';
+import { startRun, type Cause, type Starter } from './start-run.js';
 
 /** What they need. */
 export interface Triggers extends Starter, Pick<RunReads, 'load' | 'plans'> {
@@ -39,26 +39,20 @@ const DEFAULT_WAIT_MS = 30_000;
 /** How long it waits at most, ms: proxies cut calls that are silent for longer. */
 const MAX_WAIT_MS = 60_000;
 
-/** What starts belong to: who did it, and the trace of the call. */
-export interface Cause {
-  readonly deed: Deed;
-  readonly traceparent: string | undefined;
-}
-
 /** Starts the run inside a span of its own, where somebody traces; the run's trace goes on from there. */
 async function tracedStart(
   triggers: Triggers,
   tenantId: string,
   request: TriggerRunRequest,
-  { deed, traceparent }: Cause,
+  cause: Cause,
 ): Promise<StartOutcome> {
-  const parent = normalTraceparent(request.traceparent) ?? traceparent;
+  const parent = normalTraceparent(request.traceparent) ?? cause.traceparent;
   const { tracing } = triggers;
-  if (tracing === null) return startRun(triggers, tenantId, request, deed, parent);
+  if (tracing === null) return startRun(triggers, tenantId, request, { ...cause, traceparent: parent });
   const attributes = { 'ductor.tenant_id': tenantId, 'ductor.workflow': request.familySlug };
   const span = tracing.begin('ductor.trigger', { parent, kind: 'server', attributes });
   try {
-    const outcome = await startRun(triggers, tenantId, request, deed, span.traceparent);
+    const outcome = await startRun(triggers, tenantId, request, { ...cause, traceparent: span.traceparent });
     span.note({ 'ductor.run_id': outcome.runId, 'ductor.existing': outcome.existing });
     span.end();
     return outcome;
@@ -68,7 +62,8 @@ async function tracedStart(
   }
 }
 
-async function start(
+/** Starts one run, notes what has to be noted. Throws what startRun throws. */
+export async function start(
   triggers: Triggers,
   tenantId: string,
   request: TriggerRunRequest,
@@ -129,7 +124,7 @@ export function triggerAndWait(awaiting: Awaiting): Unary<TriggerAndWaitRequest,
   return async ({ wait, ...request }, principal, { traceparent }) => {
     const waitMs = waitMsOf(wait);
     const { tenantId } = principal;
-    const { runId, existing } = await start(awaiting, tenantId, request, {
+    const { runId, existing } = await start(awaiting, tenantId, TriggerRunRequest.fromPartial(request), {
       deed: deedOf(principal, WAITING.path),
       traceparent,
     });

@@ -74,6 +74,7 @@ export function runOf(state: RunState, plan: Plan | undefined): Run {
     continuedAs: state.continuedAs ?? '',
     chainId: state.chain?.chainId ?? '',
     continuesRunId: state.chain?.previousId ?? '',
+    runKey: state.runKey ?? '',
   };
 }
 
@@ -93,6 +94,7 @@ export function listedRunOf(header: RunHeader): Run {
     closedAt: header.closedAtUs === null ? undefined : timestampOf(header.closedAtUs),
     rootRunId: header.rootId ?? '',
     parentRunId: header.parentId ?? '',
+    runKey: '',
     parentStep: '',
     continuedAs: '',
     chainId: header.chain?.chainId ?? '',

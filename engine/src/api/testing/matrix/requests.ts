@@ -102,6 +102,10 @@ export const GOOD_REQUESTS: Readonly<Record<string, GoodRequest>> = {
     ...naming(({ openRunId }) => ({ run_id: openRunId, name: 'paid' })),
     answer: 'signal_unknown',
   },
+  '/ductor.v1.RunService/SignalWithStart': {
+    ...naming(({ familySlug }) => ({ start: { family_slug: familySlug, run_key: 'one' }, name: 'paid' })),
+    answer: 'signal_unknown',
+  },
   '/ductor.v1.RunService/StreamTriggers': {
     request: ({ familySlug }) => ({ batch_id: '1', items: [{ family_slug: familySlug }] }),
     namesObject: 'inside',

@@ -68,6 +68,17 @@ export enum StepState {
   UNRECOGNIZED = -1,
 }
 
+/** What becomes of a trigger whose run key an open run has. */
+export enum RunKeyConflict {
+  /** RUN_KEY_CONFLICT_UNSPECIFIED - As ANSWER. */
+  RUN_KEY_CONFLICT_UNSPECIFIED = 0,
+  /** RUN_KEY_CONFLICT_ANSWER - The open run is the answer, whatever its input. */
+  RUN_KEY_CONFLICT_ANSWER = 1,
+  /** RUN_KEY_CONFLICT_REFUSE - run_key_taken is. */
+  RUN_KEY_CONFLICT_REFUSE = 2,
+  UNRECOGNIZED = -1,
+}
+
 export enum RunReason {
   RUN_REASON_UNSPECIFIED = 0,
   /** RUN_REASON_CLOSED - The run has ended. */
@@ -171,6 +182,8 @@ export interface Run {
   chainId: string;
   /** The run that it continues. Not in lists. */
   continuesRunId: string;
+  /** Empty: it has none. Not in lists. */
+  runKey: string;
 }
 
 export interface Run_AttributesEntry {
@@ -195,6 +208,13 @@ export interface TriggerRunRequest {
   attributes: { [key: string]: string };
   /** W3C trace context that the run belongs to; empty: that of the call's metadata or header traceparent, if any. */
   traceparent: string;
+  /**
+   * At most one run of a workflow is open with a key, a run that continues another one counting as the same. At most 128
+   * characters; not together with an idempotency key. Empty: any number may be open.
+   */
+  runKey: string;
+  /** What is answered while a run with this key is open. */
+  onOpen: RunKeyConflict;
 }
 
 export interface TriggerRunRequest_AttributesEntry {
@@ -422,6 +442,34 @@ export interface Decision {
 
 export interface SignalRunResponse {
   data: Run | undefined;
+}
+
+export interface SignalWithStartRequest {
+  /** The run to start if none is open; with a run_key. */
+  start:
+    | TriggerRunRequest
+    | undefined;
+  /** Name of the signal, as a step of the version names it. */
+  name: string;
+  /** What the step that takes it yields. Absent: null. */
+  payload:
+    | any
+    | undefined;
+  /** The payload as bytes, instead of payload: keeps exact types. */
+  payloadBytes:
+    | Payload
+    | undefined;
+  /** Of one name an id is received once by a run, for 24 hours. Empty: the engine draws one. At most 128 characters. */
+  signalId: string;
+}
+
+export interface SignalWithStartResponse {
+  /** The run that has received the signal. */
+  data:
+    | Run
+    | undefined;
+  /** It was started by this call. */
+  started: boolean;
 }
 
 export interface ExplainRunRequest {
@@ -859,6 +907,7 @@ function createBaseRun(): Run {
     continuedAs: "",
     chainId: "",
     continuesRunId: "",
+    runKey: "",
   };
 }
 
@@ -914,6 +963,9 @@ export const Run: MessageFns<Run> = {
     }
     if (message.continuesRunId !== "") {
       writer.uint32(418).string(message.continuesRunId);
+    }
+    if (message.runKey !== "") {
+      writer.uint32(322).string(message.runKey);
     }
     return writer;
   },
@@ -1070,6 +1122,14 @@ export const Run: MessageFns<Run> = {
             message.continuesRunId = reader.string();
             continue;
           }
+          case 40: {
+            if (tag !== 322) {
+              break;
+            }
+
+            message.runKey = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1118,6 +1178,7 @@ export const Run: MessageFns<Run> = {
     message.continuedAs = object.continuedAs ?? "";
     message.chainId = object.chainId ?? "";
     message.continuesRunId = object.continuesRunId ?? "";
+    message.runKey = object.runKey ?? "";
     return message;
   },
 };
@@ -1198,6 +1259,8 @@ function createBaseTriggerRunRequest(): TriggerRunRequest {
     version: 0,
     attributes: {},
     traceparent: "",
+    runKey: "",
+    onOpen: 0,
   };
 }
 
@@ -1223,6 +1286,12 @@ export const TriggerRunRequest: MessageFns<TriggerRunRequest> = {
     });
     if (message.traceparent !== "") {
       writer.uint32(58).string(message.traceparent);
+    }
+    if (message.runKey !== "") {
+      writer.uint32(322).string(message.runKey);
+    }
+    if (message.onOpen !== 0) {
+      writer.uint32(328).int32(message.onOpen);
     }
     return writer;
   },
@@ -1299,6 +1368,22 @@ export const TriggerRunRequest: MessageFns<TriggerRunRequest> = {
             message.traceparent = reader.string();
             continue;
           }
+          case 40: {
+            if (tag !== 322) {
+              break;
+            }
+
+            message.runKey = reader.string();
+            continue;
+          }
+          case 41: {
+            if (tag !== 328) {
+              break;
+            }
+
+            message.onOpen = reader.int32() as any;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1333,6 +1418,8 @@ export const TriggerRunRequest: MessageFns<TriggerRunRequest> = {
       {},
     );
     message.traceparent = object.traceparent ?? "";
+    message.runKey = object.runKey ?? "";
+    message.onOpen = object.onOpen ?? 0;
     return message;
   },
 };
@@ -3758,6 +3845,180 @@ export const SignalRunResponse: MessageFns<SignalRunResponse> = {
   },
 };
 
+function createBaseSignalWithStartRequest(): SignalWithStartRequest {
+  return { start: undefined, name: "", payload: undefined, payloadBytes: undefined, signalId: "" };
+}
+
+export const SignalWithStartRequest: MessageFns<SignalWithStartRequest> = {
+  encode(message: SignalWithStartRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.start !== undefined) {
+      TriggerRunRequest.encode(message.start, writer.uint32(10).fork()).join();
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.payload !== undefined) {
+      Value.encode(Value.wrap(message.payload), writer.uint32(26).fork()).join();
+    }
+    if (message.payloadBytes !== undefined) {
+      Payload.encode(message.payloadBytes, writer.uint32(34).fork()).join();
+    }
+    if (message.signalId !== "") {
+      writer.uint32(42).string(message.signalId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SignalWithStartRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSignalWithStartRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.start = TriggerRunRequest.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.payload = Value.unwrap(Value.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.payloadBytes = Payload.decode(reader, reader.uint32());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.signalId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<SignalWithStartRequest>, I>>(base?: I): SignalWithStartRequest {
+    return SignalWithStartRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<SignalWithStartRequest>, I>>(object: I): SignalWithStartRequest {
+    const message = createBaseSignalWithStartRequest();
+    message.start = (object.start !== undefined && object.start !== null)
+      ? TriggerRunRequest.fromPartial(object.start)
+      : undefined;
+    message.name = object.name ?? "";
+    message.payload = object.payload === undefined ? undefined : object.payload;
+    message.payloadBytes = (object.payloadBytes !== undefined && object.payloadBytes !== null)
+      ? Payload.fromPartial(object.payloadBytes)
+      : undefined;
+    message.signalId = object.signalId ?? "";
+    return message;
+  },
+};
+
+function createBaseSignalWithStartResponse(): SignalWithStartResponse {
+  return { data: undefined, started: false };
+}
+
+export const SignalWithStartResponse: MessageFns<SignalWithStartResponse> = {
+  encode(message: SignalWithStartResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.data !== undefined) {
+      Run.encode(message.data, writer.uint32(10).fork()).join();
+    }
+    if (message.started !== false) {
+      writer.uint32(16).bool(message.started);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SignalWithStartResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSignalWithStartResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.data = Run.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.started = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<SignalWithStartResponse>, I>>(base?: I): SignalWithStartResponse {
+    return SignalWithStartResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<SignalWithStartResponse>, I>>(object: I): SignalWithStartResponse {
+    const message = createBaseSignalWithStartResponse();
+    message.data = (object.data !== undefined && object.data !== null) ? Run.fromPartial(object.data) : undefined;
+    message.started = object.started ?? false;
+    return message;
+  },
+};
+
 function createBaseExplainRunRequest(): ExplainRunRequest {
   return { runId: "" };
 }
@@ -5444,6 +5705,21 @@ export const RunServiceService = {
     responseSerialize: (value: SignalRunResponse): Buffer => Buffer.from(SignalRunResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): SignalRunResponse => SignalRunResponse.decode(value),
   },
+  /**
+   * Signals the open run of a run key, or starts one that has received the signal when it begins: one of the two, however
+   * many call at the same time.
+   */
+  signalWithStart: {
+    path: "/ductor.v1.RunService/SignalWithStart" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: SignalWithStartRequest): Buffer =>
+      Buffer.from(SignalWithStartRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): SignalWithStartRequest => SignalWithStartRequest.decode(value),
+    responseSerialize: (value: SignalWithStartResponse): Buffer =>
+      Buffer.from(SignalWithStartResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): SignalWithStartResponse => SignalWithStartResponse.decode(value),
+  },
   /** The one reason an open run waits for. */
   explainRun: {
     path: "/ductor.v1.RunService/ExplainRun" as const,
@@ -5536,6 +5812,11 @@ export interface RunServiceServer extends UntypedServiceImplementation {
    * signal of this name completes by it, now or later. Sending it again with the same signal_id changes nothing.
    */
   signalRun: handleUnaryCall<SignalRunRequest, SignalRunResponse>;
+  /**
+   * Signals the open run of a run key, or starts one that has received the signal when it begins: one of the two, however
+   * many call at the same time.
+   */
+  signalWithStart: handleUnaryCall<SignalWithStartRequest, SignalWithStartResponse>;
   /** The one reason an open run waits for. */
   explainRun: handleUnaryCall<ExplainRunRequest, ExplainRunResponse>;
   /**
@@ -5771,6 +6052,25 @@ export interface RunServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: SignalRunResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Signals the open run of a run key, or starts one that has received the signal when it begins: one of the two, however
+   * many call at the same time.
+   */
+  signalWithStart(
+    request: SignalWithStartRequest,
+    callback: (error: ServiceError | null, response: SignalWithStartResponse) => void,
+  ): ClientUnaryCall;
+  signalWithStart(
+    request: SignalWithStartRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: SignalWithStartResponse) => void,
+  ): ClientUnaryCall;
+  signalWithStart(
+    request: SignalWithStartRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: SignalWithStartResponse) => void,
   ): ClientUnaryCall;
   /** The one reason an open run waits for. */
   explainRun(

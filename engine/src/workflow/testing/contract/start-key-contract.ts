@@ -1,7 +1,8 @@
 /** An idempotency key belongs to one run. */
 import { describe, expect, it } from 'vitest';
-import type { TickWrite, RunKey } from '../../coordinator/ports.js';
-import { commit, contractKit, numbers, start, stored, type ContractKit, type MakeWorld } from './world.js';
+import { runKeyAsStartKey, type RunHeader, type RunKey, type TickWrite } from '../../coordinator/ports.js';
+import { CLOSED, commit, contractKit, header, numbers, start, stored, tick } from './world.js';
+import type { ContractKit, MakeWorld } from './world.js';
 
 const FAMILY = 'lead-intake';
 const DAY_MS = 24 * 3600 * 1000;
@@ -131,6 +132,68 @@ function expiry(kit: ContractKit): void {
   });
 }
 
+/** A start under a run key. */
+function started(run: RunKey, key: string, closes = false): TickWrite {
+  const change = { familySlug: FAMILY, ...(closes ? CLOSED : {}) };
+  return start(run, change, { startKey: runKeyAsStartKey(key) });
+}
+
+/** The last row of a run that was started so. */
+function ended(run: RunKey, key: string, change: Partial<RunHeader> = {}): TickWrite {
+  const closed = header(run, { familySlug: FAMILY, ...CLOSED, ...change });
+  return tick(run, 2, { header: closed, frees: runKeyAsStartKey(key).key });
+}
+
+/** A run key is held until its chain ends. */
+function runKeys(kit: ContractKit): void {
+  it('holds a run key until the run ends, however long that takes', async () => {
+    const node = await kit.node();
+    const tenantId = kit.id();
+    const [first, second] = [kit.run({ tenantId }), kit.run({ tenantId })];
+    const ref = { tenantId, familySlug: FAMILY, key: runKeyAsStartKey('ada').key };
+    expect(await commit(node, started(first, 'ada'))).toEqual(['written']);
+    await kit.world.advance(40 * DAY_MS);
+    expect(await commit(node, started(second, 'ada'))).toEqual(['key_taken']);
+    expect((await node.runs.findStarts([ref]))[0]?.runId).toBe(first.runId);
+    expect(await commit(node, ended(first, 'ada'))).toEqual(['written']);
+    expect(await node.runs.findStarts([ref])).toEqual([undefined]);
+    expect(await commit(node, started(second, 'ada'))).toEqual(['written']);
+  });
+
+  it('frees a run key with the end that was written, not with one that was not', async () => {
+    const node = await kit.node();
+    const tenantId = kit.id();
+    const [first, second] = [kit.run({ tenantId }), kit.run({ tenantId })];
+    await commit(node, started(first, 'ada'), started(kit.run({ tenantId }), 'bob'));
+    expect(await commit(node, { ...ended(first, 'ada'), seq: 1 })).toEqual(['conflict']);
+    expect(await commit(node, started(second, 'ada'))).toEqual(['key_taken']);
+    await commit(node, ended(first, 'ada'));
+    expect(await commit(node, started(second, 'ada'))).toEqual(['written']);
+    // A late end of the first does not take the key of the second.
+    expect(await commit(node, { ...ended(first, 'ada'), seq: 3 })).toEqual(['written']);
+    expect(await commit(node, started(kit.run({ tenantId }), 'ada'))).toEqual(['key_taken']);
+  });
+
+  it('gives the key of a run that ends as it starts to the next', async () => {
+    const node = await kit.node();
+    const tenantId = kit.id();
+    const [first, second] = [kit.run({ tenantId }), kit.run({ tenantId })];
+    expect(await commit(node, started(first, 'ada', true))).toEqual(['written']);
+    expect(await commit(node, started(second, 'ada'))).toEqual(['written']);
+  });
+
+  it('frees the key of a chain with the end of its last run', async () => {
+    const node = await kit.node();
+    const tenantId = kit.id();
+    const [first, last] = [kit.run({ tenantId }), kit.run({ tenantId })];
+    await commit(node, started(first, 'ada'));
+    const chain = { chainId: first.runId, no: 2 };
+    await commit(node, start(last, { familySlug: FAMILY, chain }));
+    expect(await commit(node, ended(last, 'ada', { chain }))).toEqual(['written']);
+    expect(await commit(node, started(kit.run({ tenantId }), 'ada'))).toEqual(['written']);
+  });
+}
+
 /** Start keys. */
 export function startKeyContract(makeWorld: MakeWorld): void {
   describe('start keys', () => {
@@ -139,5 +202,6 @@ export function startKeyContract(makeWorld: MakeWorld): void {
     conflictsWithKeys(kit);
     lookups(kit);
     expiry(kit);
+    runKeys(kit);
   });
 }

@@ -52,6 +52,8 @@ export interface RunStarted {
   deadlineUs: bigint;
   /** W3C trace context of the trigger; empty: none. */
   traceparent: string;
+  /** Its chain is the only open one with this key; empty: it has none. */
+  runKey: string;
   /** Absent: no step of another run started it. */
   family:
     | Family
@@ -451,6 +453,8 @@ export interface Snapshot {
   traceparent: string;
   /** Signals that no step has taken, in order of arrival. */
   signals: SignalReceived[];
+  /** As in RunStarted. */
+  runKey: string;
   /** Ids of signals that are remembered. */
   seenSignals: SeenSignal[];
   /** As in RunCompensating; empty: the run is not being compensated. */
@@ -968,6 +972,7 @@ function createBaseRunStarted(): RunStarted {
     attributes: {},
     deadlineUs: 0n,
     traceparent: "",
+    runKey: "",
     family: undefined,
     chain: undefined,
     signals: [],
@@ -997,6 +1002,9 @@ export const RunStarted: MessageFns<RunStarted> = {
     }
     if (message.traceparent !== "") {
       writer.uint32(50).string(message.traceparent);
+    }
+    if (message.runKey !== "") {
+      writer.uint32(322).string(message.runKey);
     }
     if (message.family !== undefined) {
       Family.encode(message.family, writer.uint32(482).fork()).join();
@@ -1077,6 +1085,14 @@ export const RunStarted: MessageFns<RunStarted> = {
             message.traceparent = reader.string();
             continue;
           }
+          case 40: {
+            if (tag !== 322) {
+              break;
+            }
+
+            message.runKey = reader.string();
+            continue;
+          }
           case 60: {
             if (tag !== 482) {
               break;
@@ -1144,6 +1160,7 @@ export const RunStarted: MessageFns<RunStarted> = {
       ? BigInt(object.deadlineUs)
       : 0n;
     message.traceparent = object.traceparent ?? "";
+    message.runKey = object.runKey ?? "";
     message.family = (object.family !== undefined && object.family !== null)
       ? Family.fromPartial(object.family)
       : undefined;
@@ -5047,6 +5064,7 @@ function createBaseSnapshot(): Snapshot {
     heldSinceUs: 0n,
     traceparent: "",
     signals: [],
+    runKey: "",
     seenSignals: [],
     compensating: [],
     hasPayloads: false,
@@ -5134,6 +5152,9 @@ export const Snapshot: MessageFns<Snapshot> = {
     }
     for (const v of message.signals) {
       SignalReceived.encode(v!, writer.uint32(322).fork()).join();
+    }
+    if (message.runKey !== "") {
+      writer.uint32(338).string(message.runKey);
     }
     for (const v of message.seenSignals) {
       SeenSignal.encode(v!, writer.uint32(330).fork()).join();
@@ -5338,6 +5359,14 @@ export const Snapshot: MessageFns<Snapshot> = {
             message.signals.push(SignalReceived.decode(reader, reader.uint32()));
             continue;
           }
+          case 42: {
+            if (tag !== 338) {
+              break;
+            }
+
+            message.runKey = reader.string();
+            continue;
+          }
           case 41: {
             if (tag !== 330) {
               break;
@@ -5467,6 +5496,7 @@ export const Snapshot: MessageFns<Snapshot> = {
       : 0n;
     message.traceparent = object.traceparent ?? "";
     message.signals = object.signals?.map((e) => SignalReceived.fromPartial(e)) || [];
+    message.runKey = object.runKey ?? "";
     message.seenSignals = object.seenSignals?.map((e) => SeenSignal.fromPartial(e)) || [];
     message.compensating = object.compensating?.map((e) => e) || [];
     message.hasPayloads = object.hasPayloads ?? false;
