@@ -165,13 +165,17 @@ function successorOf(entry: Entry): { readonly continued_as?: string | undefined
   return 'successorId' in entry ? { continued_as: entry.successorId } : {};
 }
 
+/** Where a run comes from, and until when it may go. */
+function shownOrigin(entry: Entry & { readonly kind: 'run_started' }): Readonly<Record<string, unknown>> {
+  const key = entry.runKey === undefined ? {} : { run_key: entry.runKey };
+  return { ...key, ...shownParent(entry.family), ...shownChain(entry), ...by(entry.deadlineUs) };
+}
+
 function detailOf(entry: Entry): Readonly<Record<string, unknown>> {
   switch (entry.kind) {
     case 'run_started': {
-      const { familySlug, version, input, attributes, family, runKey } = entry;
-      const key = runKey === undefined ? {} : { run_key: runKey };
-      const more = { ...key, ...shownParent(family), ...shownChain(entry), ...by(entry.deadlineUs) };
-      return { family_slug: familySlug, version, input: shownValue(input), attributes, ...more };
+      const { familySlug, version, input, attributes } = entry;
+      return { family_slug: familySlug, version, input: shownValue(input), attributes, ...shownOrigin(entry) };
     }
     case 'step_scheduled':
     case 'step_running':

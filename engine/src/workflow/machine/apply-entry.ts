@@ -154,22 +154,25 @@ function park(draft: Draft, entry: RunEntry & { readonly kind: 'run_parked' }): 
   if (step !== undefined) draft.steps.set({ ...step, firstAtUs: 0 });
 }
 
+function begin(draft: Draft, entry: RunEntry & { readonly kind: 'run_started' }): void {
+  draft.started = true;
+  draft.startedAtUs = draft.atUs;
+  draft.familySlug = entry.familySlug;
+  draft.version = entry.version;
+  draft.input = entry.input;
+  draft.attributes = entry.attributes;
+  draft.deadlineUs = entry.deadlineUs;
+  draft.traceparent = entry.traceparent;
+  draft.runKey = entry.runKey;
+  draft.family = entry.family ?? null;
+  draft.chain = entry.chain ?? null;
+  draft.signals = entry.signals ?? draft.signals;
+}
+
 function applyRunEntry(draft: Draft, entry: RunEntry): void {
   switch (entry.kind) {
     case 'run_started':
-      draft.started = true;
-      draft.startedAtUs = draft.atUs;
-      draft.familySlug = entry.familySlug;
-      draft.version = entry.version;
-      draft.input = entry.input;
-      draft.attributes = entry.attributes;
-      draft.deadlineUs = entry.deadlineUs;
-      draft.traceparent = entry.traceparent;
-      draft.runKey = entry.runKey;
-      draft.family = entry.family ?? null;
-      draft.chain = entry.chain ?? null;
-      draft.signals = entry.signals ?? draft.signals;
-      return;
+      return begin(draft, entry);
     case 'signal_received': {
       const { name, id, payload, by } = entry;
       draft.signals = putSignal(draft.signals, { name, id, payload, by }, draft.atUs);
