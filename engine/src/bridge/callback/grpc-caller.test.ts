@@ -66,7 +66,7 @@ describe('grpcCaller', () => {
     });
     const beats: unknown[] = [];
     const result = await caller().call(callTo(port, { beat: (beat) => beats.push(beat) }));
-    expect(result).toMatchObject({ runId: 'r', attempt: 1 });
+    expect(result).toMatchObject({ $case: 'result', value: { runId: 'r', attempt: 1 } });
     expect(beats).toMatchObject([{ path: 'p' }]);
     expect(seen).toEqual(['body', ['i'], `app.test:${port}`]);
   });

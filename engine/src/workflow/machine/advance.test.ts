@@ -49,6 +49,7 @@ describe('start', () => {
       commands: [],
       messages: [],
       dispositions: ['ignored'],
+      successor: null,
     });
   });
 

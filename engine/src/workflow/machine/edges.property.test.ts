@@ -221,7 +221,8 @@ describe('edges, joins and ends on random graphs', () => {
       const verdict = evaluate(graph, losers);
       if (losers.size > 0) seen.losing += 1;
       // Once a step has ended the run, how a loser ends is its own affair.
-      const isEnded = verdict.completing.length + verdict.continuing.length > 0;
+      const fails = graph.plan.steps.some(({ type, ref }) => type === 'FAIL' && verdict.unhandled.includes(ref));
+      const isEnded = fails || verdict.completing.length + verdict.continuing.length > 0;
       const outcomes = ['CANCELLED', 'SKIPPED', 'COMPLETED', 'PENDING', ...(isEnded ? ['FAILED'] : [])];
       for (const status of losers.values()) expect(outcomes).toContain(status);
       if (verdict.unhandled.length + verdict.completing.length + verdict.continuing.length === 0) {
@@ -244,7 +245,7 @@ describe('edges, joins and ends on random graphs', () => {
       }
       for (const [path, status] of ended) expect(status).toBe(verdict.status.get(path));
     });
-    fc.assert(property, { ...CASES, numRuns: 8000 });
+    fc.assert(property, { ...CASES, numRuns: 8800 });
     expect(seen.exact).toBeGreaterThan(2000);
     expect(seen.failing).toBeGreaterThan(1000);
     expect(seen.completing).toBeGreaterThan(200);

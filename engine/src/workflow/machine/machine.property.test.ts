@@ -257,7 +257,7 @@ describe('M6 no timer fires early', () => {
         if ('retryAtUs' in fact) due.set(fact.path, asksForRetry ? 0 : fact.retryAtUs);
         if ('startByUs' in fact && fact.startByUs !== null) due.set(fact.path, fact.startByUs);
       }
-    });
+    }, 2 * CASES.numRuns);
     expect(fired).toBeGreaterThan(CASES.numRuns);
   });
 

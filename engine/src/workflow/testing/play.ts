@@ -35,7 +35,11 @@ export function play(
 /** Gives one input after another. */
 export const giveAll = (run: DrivenRun, input: RunInput): void => void run.give(input);
 
-/** Runs a property over random plans and sequences. */
-export function check(property: (plan: Plan, sequence: readonly Act[]) => void): void {
-  fc.assert(fc.property(plans, acts, property), CASES);
+/**
+ * Runs a property over random plans and sequences.
+ *
+ * @param numRuns how many; more where what it looks for is rare
+ */
+export function check(property: (plan: Plan, sequence: readonly Act[]) => void, numRuns: number = CASES.numRuns): void {
+  fc.assert(fc.property(plans, acts, property), { ...CASES, numRuns });
 }

@@ -39,6 +39,13 @@ async function trail(filter: Partial<ListAuditEventsRequest> = {}, by = reader):
   const request = ListAuditEventsRequest.fromPartial({ pagination, ...filter });
   return (await call(by, AuditServiceService.listAuditEvents, request)).data;
 }
+
+/** What was added since; both as far as a page goes, newest first. */
+async function addedSince([last]: readonly AuditEvent[]): Promise<AuditEvent[]> {
+  const now = await trail();
+  const known = now.findIndex(({ id }) => id === last?.id);
+  return known === -1 ? now : now.slice(0, known);
+}
 const fresh = async (slug: string, scopes: readonly Scope[] = SCOPES): Promise<TestClient> => {
   const client = testClient(node.address, (await node.tenant(slug, scopes)).apiKey);
   clients.push(client);
@@ -52,23 +59,26 @@ describe('the audit trail', () => {
     expect(left).toEqual(['/ductor.v1.TenancyService/ListTenants']);
   });
 
-  it.each(WRITING.filter(({ answer }) => answer === undefined))('has one row for what $name did', async (method) => {
-    const ids = await world.ids('own');
-    const apiKey = await world.key('own', method);
-    const before = await trail();
-    expect(await GRPC_DOOR.call(node.address, method, apiKey, method.request(ids))).toMatchObject({ code: 'ok' });
-    const [row, ...more] = (await trail()).slice(0, (await trail()).length - before.length);
-    expect(more).toEqual([]);
-    expect(row).toMatchObject({
-      method: method.name,
-      objectKind: auditedMethod(method.name)?.kind,
-      outcome: 'ok',
-      actor: expect.stringMatching(/^own /),
-    });
-    expect(row?.objectId).toMatch(/^[0-9a-f-]{36}$/);
-    expect(await trail({ objectId: row?.objectId ?? '', objectKind: row?.objectKind ?? '' })).toContainEqual(row);
-    expect((await trail({ actorId: row?.actorId ?? '' }))[0]).toEqual(row);
-  });
+  it.each(WRITING.filter(({ answer, isPreview }) => answer === undefined && isPreview !== true))(
+    'has one row for what $name did',
+    async (method) => {
+      const ids = await world.ids('own');
+      const apiKey = await world.key('own', method);
+      const before = await trail();
+      expect(await GRPC_DOOR.call(node.address, method, apiKey, method.request(ids))).toMatchObject({ code: 'ok' });
+      const [row, ...more] = await addedSince(before);
+      expect(more).toEqual([]);
+      expect(row).toMatchObject({
+        method: method.name,
+        objectKind: auditedMethod(method.name)?.kind,
+        outcome: 'ok',
+        actor: expect.stringMatching(/^own /),
+      });
+      expect(row?.objectId).toMatch(/^[0-9a-f-]{36}$/);
+      expect(await trail({ objectId: row?.objectId ?? '', objectKind: row?.objectKind ?? '' })).toContainEqual(row);
+      expect((await trail({ actorId: row?.actorId ?? '' }))[0]).toEqual(row);
+    },
+  );
 
   it.each(WRITING.filter(({ namesObject }) => namesObject !== false))(
     'has one row for what $name was refused',
@@ -80,7 +90,7 @@ describe('the audit trail', () => {
       ] as const) {
         const before = await trail();
         await GRPC_DOOR.call(node.address, method, await world.key(kind, method), method.request(missing));
-        const rows = (await trail()).slice(0, (await trail()).length - before.length);
+        const rows = await addedSince(before);
         expect(rows).toMatchObject([{ method: method.name, outcome }]);
         // Who may not call has nothing read of what they sent.
         expect(rows[0]?.objectId === '').toBe(kind === 'lower');

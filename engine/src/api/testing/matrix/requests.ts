@@ -34,6 +34,8 @@ export interface GoodRequest {
   readonly namesObject: boolean | 'inside';
   /** Code of its answer where it is no success: the object is not in the state for it. Default "ok". */
   readonly answer?: string;
+  /** It only says what would be done: the audit trail has nothing to tell. */
+  readonly isPreview?: true;
   /** Scopes that it needs besides the one of the permission table: it hands them on. */
   readonly handsOn: readonly Scope[];
 }
@@ -85,7 +87,7 @@ export const GOOD_REQUESTS: Readonly<Record<string, GoodRequest>> = {
     namesObject: 'inside',
     handsOn: [],
   },
-  '/ductor.v1.RunService/BatchRuns': plain(() => ({ action: 'BATCH_ACTION_PAUSE' })),
+  '/ductor.v1.RunService/BatchRuns': { ...plain(() => ({ action: 'BATCH_ACTION_PAUSE' })), isPreview: true },
   '/ductor.v1.RunService/CancelRun': naming(({ openRunId }) => ({ run_id: openRunId })),
   '/ductor.v1.RunService/ExplainRun': naming(({ runId }) => ({ run_id: runId })),
   '/ductor.v1.RunService/GetRun': naming(({ runId }) => ({ run_id: runId })),
