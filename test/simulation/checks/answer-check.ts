@@ -93,7 +93,7 @@ export class AnswerCheck {
 
   /** A signal was answered. */
   signal(run: RunKey, signal: Signal): void {
-    const name = signalName(run, signal);
+    const name = signalName(run.tenantId, this.truth.chainId(run), signal);
     if (!this.truth.mailedSignals.has(name)) this.sim.violate(`signal ${name} was acknowledged and is nowhere`);
     this.signalled.add(name);
   }

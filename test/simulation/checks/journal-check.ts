@@ -145,7 +145,7 @@ export class JournalCheck {
   }
 
   #heard(write: TickWrite, signal: Signal, where: string): void {
-    const name = signalName(write, signal);
+    const name = signalName(write.tenantId, this.truth.chainId(write), signal);
     if (!this.truth.mailedSignals.has(name)) this.sim.violate(`${where}: signal ${name} was never sent`);
     if (this.truth.heardSignals.has(name)) this.sim.violate(`${where}: signal ${name} is heard again`);
     this.truth.heardSignals.add(name);

@@ -12,9 +12,13 @@ export function attemptName(ref: AttemptRef): string {
   return `${ref.tenantId}/${ref.runId}/${ref.path}#${ref.attempt}`;
 }
 
-/** Name of a signal to a run. */
-export function signalName(run: RunKey, { name, id }: Pick<Signal, 'name' | 'id'>): string {
-  return `${runName(run)}/${name}#${id}`;
+/**
+ * Name of a signal to a run.
+ *
+ * @param chainId of its chain: a run that continues the one it was sent to may hear it
+ */
+export function signalName(tenantId: string, chainId: string, { name, id }: Pick<Signal, 'name' | 'id'>): string {
+  return `${tenantId}/${chainId}/${name}#${id}`;
 }
 
 /** The attempt alone. */

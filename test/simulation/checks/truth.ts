@@ -58,6 +58,11 @@ export class Truth {
     return this.runs.get(runName(run))?.state;
   }
 
+  /** Id of the chain of a run: that of its first run. */
+  chainId(run: RunKey): string {
+    return this.state(run)?.chain?.chainId ?? run.runId;
+  }
+
   /** State of the last run of its chain; undefined when there is no such run. */
   last(run: RunKey): RunState | undefined {
     const state = this.state(run);

@@ -114,7 +114,10 @@ export class Server {
       if (answers[index] !== 'sent') continue;
       const input = decodeInput(message.body);
       if (input.kind === 'cancel') this.check.truth.mailedCancels.add(runName(message));
-      if (input.kind === 'signal') this.check.truth.mailedSignals.add(signalName(message, input));
+      if (input.kind === 'signal') {
+        const { truth } = this.check;
+        truth.mailedSignals.add(signalName(message.tenantId, truth.chainId(message), input));
+      }
       if (this.check.truth.state(message)?.continuedAs) this.sim.marks.reach('mail_passed_on');
       if (input.kind !== 'result') continue;
       this.check.truth.mailedResults.add(attemptName({ ...message, path: input.path, attempt: input.attempt }));
