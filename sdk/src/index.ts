@@ -13,7 +13,7 @@ export type { CallbackAppOptions } from './callback/callback-app.js';
 export { type CallbackHandler, type ExpressCallbackOptions, expressCallback } from './callback/express-callback.js';
 export { type EndpointOptions, type RegisteredEndpoint, registerEndpoint } from './callback/register-endpoint.js';
 export { type CallbackServer, type ServeCallbacksOptions, serveCallbacks } from './callback/serve-callbacks.js';
-export type { DecisionOptions, RunControls, SendOptions } from './client/run-controls.js';
+export type { DecisionOptions, ForkOptions, RunControls, SendOptions } from './client/run-controls.js';
 export type {
   FailureView,
   RunExplanationView,

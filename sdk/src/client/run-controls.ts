@@ -26,6 +26,11 @@ export interface RunControls {
   signal(name: string, payload?: unknown, options?: SendOptions): Promise<RunView>;
   /** Decides an approval. Throws approval_not_open, not_assignee, invalid_argument, run_closed. */
   decide(approval: string, option: string, decision?: DecisionOptions): Promise<RunView>;
+  /**
+   * Starts a run that takes over what this one came to, open or closed, up to a step of the definition: that step runs
+   * again, with all that follow from it. Throws invalid_argument for a step that is not there, not_found.
+   */
+  fork(from: string, options?: ForkOptions): Promise<RunView>;
   /** The one reason it waits for. */
   explain(): Promise<RunExplanationView>;
 }
@@ -34,6 +39,16 @@ export interface RunControls {
 export interface SendOptions {
   /** The same id is heard once, within 24 hours: sending it again is safe. Default: one that is drawn. */
   readonly id?: string;
+}
+
+/** How a run is forked. */
+export interface ForkOptions {
+  /** Version that the fork executes. Default: that of the run. */
+  readonly version?: number;
+  /** The same key answers the fork that was started first. */
+  readonly idempotencyKey?: string;
+  /** Why, for the audit trail. */
+  readonly reason?: string;
 }
 
 /** What goes with a decision. */
@@ -67,6 +82,11 @@ export function runControls(runs: RunServiceClient, runId: string, setup: () => 
       ask(({ metadata, options }, done) => runs.terminateRun({ runId, reason }, metadata, options, done), reason),
     pause: (reason = '') =>
       ask(({ metadata, options }, done) => runs.pauseRun({ runId, reason }, metadata, options, done), reason),
+    fork: (from, { version = 0, idempotencyKey = '', reason = '' } = {}) =>
+      ask(({ metadata, options }, done) => {
+        const request = { runId, from, version, dryRun: false, idempotencyKey, reason };
+        return runs.forkRun(request, metadata, options, done);
+      }, reason),
     resume: () => ask(({ metadata, options }, done) => runs.resumeRun({ runId }, metadata, options, done)),
     retry: () => ask(({ metadata, options }, done) => runs.retryRun({ runId }, metadata, options, done)),
     async signal(name, payload, { id } = {}) {

@@ -38,6 +38,7 @@ import { batchRuns } from './runs/batch-runs.js';
 import { listDeadLetters } from './runs/dead-letters.js';
 import * as controls from './runs/control-runs.js';
 import { explainRun } from './runs/explain-run.js';
+import { forkRun } from './runs/fork-run.js';
 import { getRun, getRunHistory, listRuns } from './runs/read-runs.js';
 import { signalRun } from './runs/signal-run.js';
 import { signalWithStart } from './runs/signal-with-start.js';
@@ -200,6 +201,7 @@ function buildServices(options: GrpcServerOptions, feed: RunFeed, guard: GuardOp
       .unary(R.getRunHistory, getRunHistory(reads))
       .unary(R.signalRun, signalRun(signals))
       .unary(R.signalWithStart, signalWithStart({ triggers, signals }))
+      .unary(R.forkRun, forkRun({ load, reader, plans, catalog, coordinator, starts }))
       .unary(R.explainRun, explainRun({ load, plans, workers: options.bridge }))
       .bidi(R.awaitRuns, awaitRuns({ feed, starts, clock })),
     ...tenancyMethods(tenancy, guard),

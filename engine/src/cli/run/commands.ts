@@ -5,6 +5,7 @@ import { duration, pair, wholeNumber } from '../options.js';
 import { BATCH_ACTION_NAMES, batchRuns, listDeadLetters, type BatchOptions, type DeadLettersOptions } from './batch.js';
 import { controlRun, type ControlOptions } from './control.js';
 import { explainRun } from './explain-run.js';
+import { forkRun, type ForkOptions } from './fork.js';
 import { showHistory } from './history.js';
 import { listRuns, RUN_STATE_NAMES, type ListOptions } from './list.js';
 import { showRun } from './show.js';
@@ -79,6 +80,23 @@ function readingCommands(group: Command, context: CliContext): void {
     summary: 'print what the journal says of a run, fact by fact',
     examples: [['ductor run history 01986b…', 'one line for each recorded fact']],
   }).action((runId: string, options: ClientOptions) => showHistory(context, runId, options));
+}
+
+function forkCommand(group: Command, context: CliContext): void {
+  clientCommand(group, {
+    usage: 'fork <run>',
+    summary: 'start a run that takes over what another one came to, up to a step',
+    examples: [
+      ['ductor run fork 01986b… --from charge --dry-run', 'says which steps are kept and which run again'],
+      ['ductor run fork 01986b… --from charge --version 4', 'with the steps of another version'],
+    ],
+  })
+    .requiredOption('--from <step>', 'the first step that runs again, with all that follow from it')
+    .option('--version <number>', 'this version instead of that of the run', wholeNumber(1, MAX_VERSION))
+    .option('--dry-run', 'start nothing, say what would be')
+    .option('--key <key>', 'idempotency key: the same key answers the fork that was started first')
+    .option('--reason <text>', 'why; at most 4096 characters')
+    .action((runId: string, options: ForkOptions) => forkRun(context, runId, options));
 }
 
 /** Commands that change a run. */
@@ -172,6 +190,7 @@ export function runCommands(root: Command, context: CliContext): void {
   const group = root.command('run').description('start, list, show, watch, explain and stop runs');
   startingCommands(group, context);
   readingCommands(group, context);
+  forkCommand(group, context);
   controllingCommands(group, context);
   batchCommands(group, context);
   speakingCommands(group, context);

@@ -32,7 +32,8 @@ function valueText(value: unknown): string {
   return value === undefined ? '' : cut(oneLine(JSON.stringify(value)), VALUE_CHARS);
 }
 
-function changeLine({ kind, path, before, after }: DefinitionChange, paint: Paint): string {
+/** A change of a definition on a line. */
+export function changeLine({ kind, path, before, after }: DefinitionChange, paint: Paint): string {
   const [sign, tone] = SIGNS.get(kind) ?? (['?', 'plain'] as const);
   const values = [valueText(before), valueText(after)].filter((text) => text !== '').join(' -> ');
   return `${paint(tone, `${sign} ${oneLine(path)}`)}  ${values}\n`;

@@ -42,6 +42,7 @@ const AUDITED: Readonly<Record<string, AuditedMethod>> = {
   // Each run that is asked has a row of its own.
   '/ductor.v1.RunService/BatchRuns': { kind: 'run', field: 'confirmation' },
   '/ductor.v1.RunService/CancelRun': { kind: 'run', field: 'runId' },
+  '/ductor.v1.RunService/ForkRun': { kind: 'run', field: 'runId' },
   '/ductor.v1.RunService/PauseRun': { kind: 'run', field: 'runId' },
   '/ductor.v1.RunService/ResumeRun': { kind: 'run', field: 'runId' },
   '/ductor.v1.RunService/RetryRun': { kind: 'run', field: 'runId' },

@@ -1,5 +1,6 @@
 /** What api and bridge may ask of the coordinator. */
 import type { Deed } from '../../tenancy/index.js';
+import type { ForkLink, KeptStep } from '../machine/fork.js';
 import type { AttemptOutcome } from '../machine/inputs.js';
 import type { Signal } from '../machine/signal-box.js';
 import type { RunFailure, RunStatus, SubStep } from '../machine/state.js';
@@ -22,6 +23,8 @@ export interface StartRequest {
   readonly signal?: Signal;
   /** W3C trace context of the trigger; absent: none. */
   readonly traceparent?: string;
+  /** It takes over steps of another run. Absent: it does not. */
+  readonly fork?: ForkLink & { readonly kept: readonly KeptStep[] };
   /** Whose deed it is: stands in the audit trail with the commit. Default: nobody's. */
   readonly by?: Deed | null;
 }

@@ -231,15 +231,15 @@ export class Incarnation {
       start.reject(new DuctorError('node_starting', 'this node owns no shards any more', { retryAfterMs: 200 }));
       return;
     }
-    const { tenantId, input, attributes, traceparent, runKey, signal } = start.request;
+    const { tenantId, input, attributes, traceparent, runKey, signal, fork } = start.request;
     const traced = traceparent === undefined ? {} : { traceparent };
     const cell = coldCell({ tenantId, runId: uuidV7(world.clock.nowUs(), world.random, shard) });
     cell.phase = 'ready';
     cell.state = emptyRun(cell);
     cell.plan = start.plan;
     cell.start = start;
-    const keyed = runKey === undefined ? {} : { runKey };
-    const begun: RunInput[] = [{ kind: 'start', input, attributes, ...traced, ...keyed }];
+    const more = { ...(runKey === undefined ? {} : { runKey }), ...(fork === undefined ? {} : { fork }) };
+    const begun: RunInput[] = [{ kind: 'start', input, attributes, ...traced, ...more }];
     if (signal !== undefined) begun.push({ kind: 'signal', ...signal });
     cell.inputs = begun.map((fact) => ({ input: fact, inboxId: null, settled: null }));
     world.cache.add(cell);

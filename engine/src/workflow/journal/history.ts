@@ -168,7 +168,8 @@ function successorOf(entry: Entry): { readonly continued_as?: string | undefined
 /** Where a run comes from, and until when it may go. */
 function shownOrigin(entry: Entry & { readonly kind: 'run_started' }): Readonly<Record<string, unknown>> {
   const key = entry.runKey === undefined ? {} : { run_key: entry.runKey };
-  return { ...key, ...shownParent(entry.family), ...shownChain(entry), ...by(entry.deadlineUs) };
+  const fork = entry.fork === undefined ? {} : { forked_run_id: entry.fork.runId, forked_from: entry.fork.from };
+  return { ...key, ...shownParent(entry.family), ...shownChain(entry), ...fork, ...by(entry.deadlineUs) };
 }
 
 function detailOf(entry: Entry): Readonly<Record<string, unknown>> {

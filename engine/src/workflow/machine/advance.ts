@@ -19,6 +19,7 @@ import { applyCancel } from './cancel.js';
 import { applyChildClosed, sayGoodbye } from './child.js';
 import { closeWhenDone } from './close-run.js';
 import { finishDraft, isHeld } from './draft.js';
+import { keptEntry } from './fork.js';
 import type { Advance, Command, Disposition, MachineContext, RunInput } from './inputs.js';
 import { applyPark, applyPause, applyResume, applyRetry } from './park.js';
 import type { Plan } from './plan.js';
@@ -38,14 +39,19 @@ function applyStart(tick: Tick, input: RunInput & { readonly kind: 'start' }): D
   if (tick.draft.started) return 'ignored';
   const { familySlug, version, timeoutMs } = tick.plan;
   const deadlineUs = timeoutMs === null ? null : storableUs(tick.nowUs + timeoutMs * 1000);
-  const { attributes, traceparent, birth, runKey } = input;
+  const { attributes, traceparent, birth, runKey, fork } = input;
   const more = {
     ...(traceparent === undefined ? {} : { traceparent }),
     ...(runKey === undefined ? {} : { runKey }),
     ...(birth === undefined ? {} : { family: birth.family }),
+    ...(fork === undefined ? {} : { fork: { runId: fork.runId, from: fork.from } }),
   };
   emit(tick, { kind: 'run_started', familySlug, version, input: input.input, attributes, deadlineUs, ...more });
   if (birth !== undefined && isRefused(tick, input)) return 'applied';
+  for (const step of fork?.kept ?? []) {
+    emit(tick, keptEntry(step));
+    tick.ended.push(step.path);
+  }
   tick.rootsDue = true;
   return 'applied';
 }

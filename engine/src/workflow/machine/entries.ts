@@ -1,5 +1,6 @@
 /** Facts the journal records. A closed union: an entry is never rewritten, kinds are only added. */
 import type { ClosePolicy, FailedItems } from './plan.js';
+import type { ForkLink } from './fork.js';
 import type { Signal, SignalBox } from './signal-box.js';
 import type { Awaited, ChainLink, FamilyLink, RunFailure, StepKeys } from './state.js';
 import type { Value, ValueSource } from './value.js';
@@ -24,6 +25,8 @@ export type Entry =
       readonly family?: FamilyLink;
       /** Absent: it continues none. */
       readonly chain?: ChainLink;
+      /** Absent: it takes over no steps of another run. The ends of those it does stand behind it in its row. */
+      readonly fork?: ForkLink;
       /** What the run before it received; absent: nothing. */
       readonly signals?: SignalBox;
     }

@@ -1,5 +1,6 @@
 /** What goes into the machine (facts from outside) and what comes out of it. */
 import type { ClosedStatus, Entry } from './entries.js';
+import type { ForkLink, KeptStep } from './fork.js';
 import type { Signal } from './signal-box.js';
 import type { Plan } from './plan.js';
 import type { FamilyLink, RunFailure, RunState } from './state.js';
@@ -47,6 +48,8 @@ export type RunInput =
       readonly runKey?: string;
       /** A step of another run starts it. Absent: somebody from outside does. */
       readonly birth?: Birth;
+      /** It takes over steps of another run. Absent: it does not. */
+      readonly fork?: ForkLink & { readonly kept: readonly KeptStep[] };
       /** Why it fails at once. Absent: it does not. */
       readonly refusal?: { readonly code: string; readonly message: string };
     }

@@ -16,7 +16,8 @@ export async function readPayloads(
   return new Map(found.map(({ digest, data }) => [digest, data]));
 }
 
-function whole({ encoding, absent, data }: Value, payloads: ReadonlyMap<string, Uint8Array>): Value {
+/** A value with its bytes. Throws internal when they are missing. */
+export function wholeValue({ encoding, absent, data }: Value, payloads: ReadonlyMap<string, Uint8Array>): Value {
   if (absent === undefined) return { data, encoding };
   const loaded = payloads.get(absent.digest);
   if (loaded !== undefined) return { data: loaded, encoding };
@@ -40,7 +41,7 @@ export async function wholeRun(
   const payloads = await readPayloads(reader, state, refs);
   return {
     ...state,
-    ...(input === null ? {} : { input: whole(input, payloads) }),
-    ...(output === null ? {} : { output: { kind: 'value', value: whole(output, payloads) } }),
+    ...(input === null ? {} : { input: wholeValue(input, payloads) }),
+    ...(output === null ? {} : { output: { kind: 'value', value: wholeValue(output, payloads) } }),
   };
 }

@@ -23,7 +23,8 @@ const KINDS: Readonly<Record<Change['kind'], ChangeKind>> = {
 };
 const MAX_VERSION = 2 ** 31 - 1;
 
-function changeOf({ kind, path, before, after }: Change): WireChange {
+/** A change of a definition as the contract shows it. */
+export function changeOf({ kind, path, before, after }: Change): WireChange {
   return {
     ...{ kind: KINDS[kind], path },
     before: kind === 'added' ? undefined : before,

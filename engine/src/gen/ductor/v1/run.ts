@@ -25,6 +25,7 @@ import {
 import { Struct, Value } from "../../google/protobuf/struct.js";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
 import { Failure, Pagination, Payload, Problem } from "./common.js";
+import { DefinitionChange } from "./workflow.js";
 
 export const protobufPackage = "ductor.v1";
 
@@ -470,6 +471,40 @@ export interface SignalWithStartResponse {
     | undefined;
   /** It was started by this call. */
   started: boolean;
+}
+
+export interface ForkRunRequest {
+  runId: string;
+  /** Ref of a step of the definition: the first that runs again. */
+  from: string;
+  /** Version that the fork executes; 0: that of the run. */
+  version: number;
+  /** Starts nothing: the answer says what would be. */
+  dryRun: boolean;
+  /** As in TriggerRunRequest. */
+  idempotencyKey: string;
+  /** At most 4096 characters. */
+  reason: string;
+}
+
+/** What becomes of a step in a fork. */
+export interface ForkedStep {
+  ref: string;
+  /** It is taken over as it ended; otherwise it runs again. */
+  kept: boolean;
+  /** How it stands in the run that is forked. */
+  state: StepState;
+}
+
+export interface ForkRunResponse {
+  /** The fork; absent in a dry run. */
+  data:
+    | Run
+    | undefined;
+  /** The steps of the definition in its order. */
+  steps: ForkedStep[];
+  /** What differs between the definition of the run and that of the fork. */
+  changes: DefinitionChange[];
 }
 
 export interface ExplainRunRequest {
@@ -4019,6 +4054,279 @@ export const SignalWithStartResponse: MessageFns<SignalWithStartResponse> = {
   },
 };
 
+function createBaseForkRunRequest(): ForkRunRequest {
+  return { runId: "", from: "", version: 0, dryRun: false, idempotencyKey: "", reason: "" };
+}
+
+export const ForkRunRequest: MessageFns<ForkRunRequest> = {
+  encode(message: ForkRunRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.runId !== "") {
+      writer.uint32(10).string(message.runId);
+    }
+    if (message.from !== "") {
+      writer.uint32(18).string(message.from);
+    }
+    if (message.version !== 0) {
+      writer.uint32(24).uint32(message.version);
+    }
+    if (message.dryRun !== false) {
+      writer.uint32(32).bool(message.dryRun);
+    }
+    if (message.idempotencyKey !== "") {
+      writer.uint32(42).string(message.idempotencyKey);
+    }
+    if (message.reason !== "") {
+      writer.uint32(50).string(message.reason);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ForkRunRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseForkRunRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.from = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.version = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.dryRun = reader.bool();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.idempotencyKey = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ForkRunRequest>, I>>(base?: I): ForkRunRequest {
+    return ForkRunRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ForkRunRequest>, I>>(object: I): ForkRunRequest {
+    const message = createBaseForkRunRequest();
+    message.runId = object.runId ?? "";
+    message.from = object.from ?? "";
+    message.version = object.version ?? 0;
+    message.dryRun = object.dryRun ?? false;
+    message.idempotencyKey = object.idempotencyKey ?? "";
+    message.reason = object.reason ?? "";
+    return message;
+  },
+};
+
+function createBaseForkedStep(): ForkedStep {
+  return { ref: "", kept: false, state: 0 };
+}
+
+export const ForkedStep: MessageFns<ForkedStep> = {
+  encode(message: ForkedStep, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.ref !== "") {
+      writer.uint32(10).string(message.ref);
+    }
+    if (message.kept !== false) {
+      writer.uint32(16).bool(message.kept);
+    }
+    if (message.state !== 0) {
+      writer.uint32(24).int32(message.state);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ForkedStep {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseForkedStep();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.ref = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.kept = reader.bool();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.state = reader.int32() as any;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ForkedStep>, I>>(base?: I): ForkedStep {
+    return ForkedStep.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ForkedStep>, I>>(object: I): ForkedStep {
+    const message = createBaseForkedStep();
+    message.ref = object.ref ?? "";
+    message.kept = object.kept ?? false;
+    message.state = object.state ?? 0;
+    return message;
+  },
+};
+
+function createBaseForkRunResponse(): ForkRunResponse {
+  return { data: undefined, steps: [], changes: [] };
+}
+
+export const ForkRunResponse: MessageFns<ForkRunResponse> = {
+  encode(message: ForkRunResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.data !== undefined) {
+      Run.encode(message.data, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.steps) {
+      ForkedStep.encode(v!, writer.uint32(18).fork()).join();
+    }
+    for (const v of message.changes) {
+      DefinitionChange.encode(v!, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ForkRunResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseForkRunResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.data = Run.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.steps.push(ForkedStep.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.changes.push(DefinitionChange.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ForkRunResponse>, I>>(base?: I): ForkRunResponse {
+    return ForkRunResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ForkRunResponse>, I>>(object: I): ForkRunResponse {
+    const message = createBaseForkRunResponse();
+    message.data = (object.data !== undefined && object.data !== null) ? Run.fromPartial(object.data) : undefined;
+    message.steps = object.steps?.map((e) => ForkedStep.fromPartial(e)) || [];
+    message.changes = object.changes?.map((e) => DefinitionChange.fromPartial(e)) || [];
+    return message;
+  },
+};
+
 function createBaseExplainRunRequest(): ExplainRunRequest {
   return { runId: "" };
 }
@@ -5720,6 +6028,19 @@ export const RunServiceService = {
       Buffer.from(SignalWithStartResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): SignalWithStartResponse => SignalWithStartResponse.decode(value),
   },
+  /**
+   * Starts a run that takes over what another one came to, open or closed, up to a step: that step runs again, with all
+   * that follow from it and all that have not ended. What is kept is not done again. A dry run only says which is which.
+   */
+  forkRun: {
+    path: "/ductor.v1.RunService/ForkRun" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ForkRunRequest): Buffer => Buffer.from(ForkRunRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ForkRunRequest => ForkRunRequest.decode(value),
+    responseSerialize: (value: ForkRunResponse): Buffer => Buffer.from(ForkRunResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ForkRunResponse => ForkRunResponse.decode(value),
+  },
   /** The one reason an open run waits for. */
   explainRun: {
     path: "/ductor.v1.RunService/ExplainRun" as const,
@@ -5817,6 +6138,11 @@ export interface RunServiceServer extends UntypedServiceImplementation {
    * many call at the same time.
    */
   signalWithStart: handleUnaryCall<SignalWithStartRequest, SignalWithStartResponse>;
+  /**
+   * Starts a run that takes over what another one came to, open or closed, up to a step: that step runs again, with all
+   * that follow from it and all that have not ended. What is kept is not done again. A dry run only says which is which.
+   */
+  forkRun: handleUnaryCall<ForkRunRequest, ForkRunResponse>;
   /** The one reason an open run waits for. */
   explainRun: handleUnaryCall<ExplainRunRequest, ExplainRunResponse>;
   /**
@@ -6071,6 +6397,25 @@ export interface RunServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: SignalWithStartResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Starts a run that takes over what another one came to, open or closed, up to a step: that step runs again, with all
+   * that follow from it and all that have not ended. What is kept is not done again. A dry run only says which is which.
+   */
+  forkRun(
+    request: ForkRunRequest,
+    callback: (error: ServiceError | null, response: ForkRunResponse) => void,
+  ): ClientUnaryCall;
+  forkRun(
+    request: ForkRunRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ForkRunResponse) => void,
+  ): ClientUnaryCall;
+  forkRun(
+    request: ForkRunRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ForkRunResponse) => void,
   ): ClientUnaryCall;
   /** The one reason an open run waits for. */
   explainRun(

@@ -65,11 +65,20 @@ export interface RunStarted {
   /** What the run before it received: signals that no step has taken, and the ids of the last time. */
   signals: SignalReceived[];
   seenSignals: SeenSignal[];
+  /** Absent: it takes over no steps of another run. The ends of those that it does stand in the same row. */
+  fork: Fork | undefined;
 }
 
 export interface RunStarted_AttributesEntry {
   key: string;
   value: string;
+}
+
+/** Where a run comes from that takes over steps of another one. */
+export interface Fork {
+  runId: string;
+  /** The step that runs again, with all that follow from it. */
+  from: string;
 }
 
 export interface StepScheduled {
@@ -977,6 +986,7 @@ function createBaseRunStarted(): RunStarted {
     chain: undefined,
     signals: [],
     seenSignals: [],
+    fork: undefined,
   };
 }
 
@@ -1017,6 +1027,9 @@ export const RunStarted: MessageFns<RunStarted> = {
     }
     for (const v of message.seenSignals) {
       SeenSignal.encode(v!, writer.uint32(418).fork()).join();
+    }
+    if (message.fork !== undefined) {
+      Fork.encode(message.fork, writer.uint32(426).fork()).join();
     }
     return writer;
   },
@@ -1125,6 +1138,14 @@ export const RunStarted: MessageFns<RunStarted> = {
             message.seenSignals.push(SeenSignal.decode(reader, reader.uint32()));
             continue;
           }
+          case 53: {
+            if (tag !== 426) {
+              break;
+            }
+
+            message.fork = Fork.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1167,6 +1188,7 @@ export const RunStarted: MessageFns<RunStarted> = {
     message.chain = (object.chain !== undefined && object.chain !== null) ? Chain.fromPartial(object.chain) : undefined;
     message.signals = object.signals?.map((e) => SignalReceived.fromPartial(e)) || [];
     message.seenSignals = object.seenSignals?.map((e) => SeenSignal.fromPartial(e)) || [];
+    message.fork = (object.fork !== undefined && object.fork !== null) ? Fork.fromPartial(object.fork) : undefined;
     return message;
   },
 };
@@ -1234,6 +1256,73 @@ export const RunStarted_AttributesEntry: MessageFns<RunStarted_AttributesEntry> 
     const message = createBaseRunStarted_AttributesEntry();
     message.key = object.key ?? "";
     message.value = object.value ?? "";
+    return message;
+  },
+};
+
+function createBaseFork(): Fork {
+  return { runId: "", from: "" };
+}
+
+export const Fork: MessageFns<Fork> = {
+  encode(message: Fork, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.runId !== "") {
+      writer.uint32(10).string(message.runId);
+    }
+    if (message.from !== "") {
+      writer.uint32(18).string(message.from);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Fork {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFork();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.from = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<Fork>, I>>(base?: I): Fork {
+    return Fork.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<Fork>, I>>(object: I): Fork {
+    const message = createBaseFork();
+    message.runId = object.runId ?? "";
+    message.from = object.from ?? "";
     return message;
   },
 };
