@@ -1,9 +1,9 @@
 /** What api and bridge may ask of the coordinator. */
 import type { Deed } from '../../tenancy/index.js';
-import type { ForkLink, KeptStep } from '../machine/fork.js';
+import type { KeptStep } from '../machine/fork.js';
 import type { AttemptOutcome } from '../machine/inputs.js';
 import type { Signal } from '../machine/signal-box.js';
-import type { RunFailure, RunStatus, SubStep } from '../machine/state.js';
+import type { ForkLink, RunFailure, RunStatus, SubStep } from '../machine/state.js';
 import type { Value } from '../machine/value.js';
 import type { AttemptRef, RunKey, StartKey } from './ports.js';
 

@@ -1,8 +1,7 @@
 /** Facts the journal records. A closed union: an entry is never rewritten, kinds are only added. */
 import type { ClosePolicy, FailedItems } from './plan.js';
-import type { ForkLink } from './fork.js';
 import type { Signal, SignalBox } from './signal-box.js';
-import type { Awaited, ChainLink, FamilyLink, RunFailure, StepKeys } from './state.js';
+import type { Awaited, ChainLink, FamilyLink, ForkLink, RunFailure, StepKeys } from './state.js';
 import type { Value, ValueSource } from './value.js';
 
 /** How a run can end. */

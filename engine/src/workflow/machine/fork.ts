@@ -16,13 +16,6 @@ export interface KeptStep {
     | { readonly status: 'SKIPPED' };
 }
 
-/** Where a run comes from that takes over steps of another one. */
-export interface ForkLink {
-  readonly runId: string;
-  /** The step that runs again, with all that follow from it. */
-  readonly from: string;
-}
-
 /** Which steps of a plan are kept and which run again. */
 export interface ForkPlan {
   readonly kept: readonly KeptStep[];
@@ -45,8 +38,8 @@ function endOf(step: PlanStep, state: StepState | undefined): KeptStep['end'] | 
 }
 
 /**
- * What a fork of a run from a step comes to: that step runs again, whatever follows from it by the edges of the plan, and
- * what has not ended in the run, with what follows from that.
+ * What a fork of a run from a step comes to: that step runs again, whatever follows from it by the edges of the plan,
+ * and what has not ended in the run, with what follows from that.
  *
  * @param plan of the version that the fork executes
  * @param from ref of a step of the plan

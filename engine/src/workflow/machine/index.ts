@@ -7,7 +7,7 @@ export { explainRun, type ReasonKind, type RunReason } from './explain-run.js';
 export { explainStep } from './explain-step.js';
 export { MAX_VALUE_BYTES } from './failure.js';
 export { fold, type RowStamp } from './fold.js';
-export { planFork, type ForkLink, type ForkPlan, type KeptStep } from './fork.js';
+export { planFork, type ForkPlan, type KeptStep } from './fork.js';
 export type {
   Advance,
   AttemptOutcome,
@@ -56,6 +56,7 @@ export type {
   ChildState,
   Continuing,
   FamilyLink,
+  ForkLink,
   ItemOutcome,
   RunFailure,
   RunState,

@@ -1,9 +1,9 @@
 /** What goes into the machine (facts from outside) and what comes out of it. */
 import type { ClosedStatus, Entry } from './entries.js';
-import type { ForkLink, KeptStep } from './fork.js';
+import type { KeptStep } from './fork.js';
 import type { Signal } from './signal-box.js';
 import type { Plan } from './plan.js';
-import type { FamilyLink, RunFailure, RunState } from './state.js';
+import type { FamilyLink, ForkLink, RunFailure, RunState } from './state.js';
 import type { Value } from './value.js';
 
 /** How an attempt ended, as its worker says. */

@@ -128,6 +128,13 @@ export interface ChainLink {
   readonly no: number;
 }
 
+/** Where a run comes from that takes over steps of another one. */
+export interface ForkLink {
+  readonly runId: string;
+  /** The step that runs again, with all that follow from it. */
+  readonly from: string;
+}
+
 /** What the successor of a run begins with. */
 export interface Continuing {
   readonly input: ValueSource;

@@ -65,7 +65,7 @@ describe('ForkRun', () => {
     const second = await fork({ runId, from: 'b', idempotencyKey });
     expect(first.data?.output).toBe('Ada!');
     expect(second.data?.id).toBe(first.data?.id);
-    await expect(fork({ runId, from: 'a', idempotencyKey })).rejects.toThrow();
+    await expect(fork({ runId, from: 'a', idempotencyKey })).rejects.toThrow('idempotency');
     const request = GetRunHistoryRequest.fromPartial({ runId: first.data?.id ?? '' });
     const { data } = await call(client, RunServiceService.getRunHistory, request);
     expect(data[0]?.detail).toMatchObject({ forked_run_id: runId, forked_from: 'b' });
