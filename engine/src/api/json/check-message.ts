@@ -2,7 +2,14 @@
  * Finds everything that is wrong with the JSON of a message before it is read: protobuf-es stops at the first fault and
  * names a field, a caller needs all of them with their paths. Values and structs are bounded as JSON from outside is.
  */
-import { fromJson, type DescField, type DescMessage, type JsonValue, type Registry } from '@bufbuild/protobuf';
+import {
+  fromJson,
+  type DescField,
+  type DescMessage,
+  type JsonObject,
+  type JsonValue,
+  type Registry,
+} from '@bufbuild/protobuf';
 import { checkJson, fieldPath, type Problem } from '../../kernel/index.js';
 import { didYouMean } from '../../workflow/index.js';
 import { enumFault, scalarFault, type Fault } from './check-scalar.js';
@@ -24,6 +31,11 @@ export type JsonFields = { readonly [key: string]: unknown };
 /** Whether parsed JSON is an object. */
 export function isJsonObject(value: unknown): value is JsonFields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Whether a JSON value is an object, for those who go on with it as JSON. */
+export function isJsonValueObject(value: JsonValue | undefined): value is JsonObject {
+  return isJsonObject(value);
 }
 
 function shown(value: unknown): string {

@@ -3,11 +3,8 @@ import { fromBinary, toJson, type DescMessage, type JsonObject, type JsonValue }
 import { FILE_DESCRIPTOR_SET_BASE64 } from '../../gen/descriptors.js';
 import { impossible } from '../../kernel/index.js';
 import { readContract } from '../contract/contract.js';
+import { isJsonValueObject } from './check-message.js';
 import { decodeMessage, encodeMessage } from './codec.js';
-
-function isJsonObject(json: JsonValue): json is JsonObject {
-  return typeof json === 'object' && json !== null && !Array.isArray(json);
-}
 
 /** Reads and writes messages of package ductor.v1 by their names. */
 export interface ContractJson {
@@ -36,7 +33,7 @@ function make(): ContractJson {
     decode: (name, bytes) => decodeMessage(registry, known(name), bytes),
     sent(name, bytes) {
       const json = toJson(known(name), fromBinary(known(name), bytes), { registry, useProtoFieldName: true });
-      return isJsonObject(json) ? json : impossible('message-json', `${name} is no object in JSON`);
+      return isJsonValueObject(json) ? json : impossible('message-json', `${name} is no object in JSON`);
     },
   };
 }

@@ -5,6 +5,7 @@ import {
   checkMessage,
   fieldNamed,
   isJsonObject,
+  isJsonValueObject,
   note,
   type Check,
   type JsonFields,
@@ -80,7 +81,7 @@ export function restMessage(registry: Registry, route: Route, parts: RestParts):
   let json: JsonObject = { ...query, ...path };
   if (binding.body === '*') {
     checkMessage(check, input, body === undefined ? {} : body, '');
-    if (isObject(body)) {
+    if (isJsonValueObject(body)) {
       checkOverlap(check, input, path, body);
       json = { ...without(input, body, Object.keys(path)), ...path };
     }
@@ -95,10 +96,6 @@ export function restMessage(registry: Registry, route: Route, parts: RestParts):
   const mask = binding.verb === 'PATCH' ? maskedKeys(route, body, json) : undefined;
   // Messages are joined by joining their bytes.
   return mask === undefined ? bytes : Buffer.concat([bytes, maskBytes(mask)]);
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return isJsonObject(value);
 }
 
 function isEmpty(body: JsonValue | undefined): boolean {

@@ -5,7 +5,7 @@
  */
 import type { DescField, DescMessage, JsonObject, JsonValue } from '@bufbuild/protobuf';
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
-import { fieldNamed, isJsonObject } from '../json/check-message.js';
+import { fieldNamed, isJsonValueObject } from '../json/check-message.js';
 import type { Route } from './router.js';
 
 const MASK = 'google.protobuf.FieldMask';
@@ -28,7 +28,7 @@ function keyText(key: string): string {
 
 /** What lies below a field: the paths of the message or map that stands there, or none. */
 function below(field: DescField | undefined, value: JsonValue, prefix: string): readonly string[] {
-  if (field === undefined || !isObject(value)) return [];
+  if (field === undefined || !isJsonValueObject(value)) return [];
   if (field.fieldKind === 'map') return Object.keys(value).map((key) => `${prefix}.${keyText(key)}`);
   const isOwn = field.fieldKind === 'message' && !field.message.typeName.startsWith(WELL_KNOWN);
   return isOwn ? pathsOf(field.message, value, `${prefix}.`) : [];
@@ -53,12 +53,8 @@ export function maskedKeys(
   const field = method.input.fields.find((each) => each.message?.typeName === MASK && each.name === 'update_mask');
   if (field === undefined || json[field.name] !== undefined || json[field.jsonName] !== undefined) return undefined;
   const inner = binding.body === '*' ? method.input : fieldNamed(method.input, binding.body)?.message;
-  if (inner === undefined || !isObject(body)) return undefined;
+  if (inner === undefined || !isJsonValueObject(body)) return undefined;
   return { field, paths: pathsOf(inner, body) };
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return isJsonObject(value);
 }
 
 /** The bytes of a message that has only the mask: FieldMask { repeated string paths = 1 }. */

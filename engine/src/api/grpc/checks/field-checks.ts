@@ -86,3 +86,10 @@ export class FieldChecks {
     });
   }
 }
+
+/** Checks the one id that a request names. Throws invalid_argument. */
+export function checkId(path: string, id: string): void {
+  const checks = new FieldChecks();
+  checks.uuid(path, id);
+  checks.done();
+}

@@ -14,7 +14,7 @@ import { ENDPOINT_CONCURRENCY, ENDPOINT_TIMEOUT_MS, type Endpoints, type Endpoin
 import { parseDurationMs, type Clock } from '../../../kernel/index.js';
 import type { Unary } from '../call.js';
 import { badCursor, decodeCursor } from '../checks/cursor.js';
-import { FieldChecks } from '../checks/field-checks.js';
+import { checkId, FieldChecks } from '../checks/field-checks.js';
 import { endpointOf, formOf } from '../wire/endpoint.js';
 import { pageOf } from '../wire/page.js';
 
@@ -78,19 +78,13 @@ export function listEndpoints({
   };
 }
 
-function checkId(endpointId: string): void {
-  const checks = new FieldChecks();
-  checks.uuid('endpoint_id', endpointId);
-  checks.done();
-}
-
 /** GetEndpoint. */
 export function getEndpoint({
   endpoints,
   clock,
 }: EndpointServiceParts): Unary<GetEndpointRequest, GetEndpointResponse> {
   return async ({ endpointId }, { tenantId }) => {
-    checkId(endpointId);
+    checkId('endpoint_id', endpointId);
     return { data: endpointOf(await endpoints.get(tenantId, endpointId), endpoints, clock) };
   };
 }
@@ -101,7 +95,7 @@ export function deleteEndpoint({
   clock,
 }: EndpointServiceParts): Unary<DeleteEndpointRequest, DeleteEndpointResponse> {
   return async ({ endpointId }, principal) => {
-    checkId(endpointId);
+    checkId('endpoint_id', endpointId);
     return { data: endpointOf(await endpoints.remove(principal, DELETE.path, endpointId), endpoints, clock) };
   };
 }

@@ -1,8 +1,6 @@
 /** A partial update as a JSON Merge Patch (RFC 7396), out of a message and the mask that says what of it counts. */
 import { DuctorError } from '../../../kernel/index.js';
-
-/** JSON of an object. */
-export type Json = Readonly<Record<string, unknown>>;
+import { isJsonObject, type JsonFields } from '../../json/check-message.js';
 
 const PATH = /(?:^|\.)(?:`((?:[^`]|``)*)`|([^.`]+))/gy;
 const MAX_PATHS = 500;
@@ -24,14 +22,10 @@ function namesOf(path: string): readonly string[] {
   throw badMask(path, 'is no path of a field', 'Name fields with dots between them: config.default_timeout.');
 }
 
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function valueAt(json: Json, names: readonly string[]): unknown {
+function valueAt(json: JsonFields, names: readonly string[]): unknown {
   let value: unknown = json;
   for (const name of names) {
-    if (!isObject(value) || !Object.hasOwn(value, name)) return undefined;
+    if (!isJsonObject(value) || !Object.hasOwn(value, name)) return undefined;
     value = value[name];
   }
   return value;
@@ -60,7 +54,7 @@ function plain(value: unknown): unknown {
  *
  * @param message what is set in the message, as JSON
  */
-export function patchOf(message: Json, mask: readonly string[] | undefined): unknown {
+export function patchOf(message: JsonFields, mask: readonly string[] | undefined): unknown {
   const paths = (mask ?? []).filter((path) => path !== '');
   if (paths.length === 0) throw badMask('', 'is empty', 'Name the fields that change; in REST, send some.');
   if (paths.length > MAX_PATHS) throw badMask('', `has more than ${MAX_PATHS} paths`, 'Name fewer.');

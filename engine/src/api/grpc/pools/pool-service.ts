@@ -25,7 +25,7 @@ import type { Pools } from '../../../pools/index.js';
 import { contractJson } from '../../json/contract-json.js';
 import type { Unary } from '../call.js';
 import { decodeCursor } from '../checks/cursor.js';
-import { FieldChecks } from '../checks/field-checks.js';
+import { checkId, FieldChecks } from '../checks/field-checks.js';
 import { pageOf } from '../wire/page.js';
 import { poolMessage, statsMessage } from '../wire/pool.js';
 import { patchOf } from './patch.js';
@@ -47,12 +47,6 @@ const POOL_STATUSES: readonly Status[] = [
 const { createPool: CREATE, updatePool: UPDATE, deletePool: DELETE } = PoolServiceService;
 const { setPoolEnabled: ENABLE, resetPoolCapacity: RESET } = PoolServiceService;
 
-function checkId(poolId: string): void {
-  const checks = new FieldChecks();
-  checks.uuid('pool_id', poolId);
-  checks.done();
-}
-
 /** CreatePool. */
 export function createPool({ pools }: PoolServiceParts): Unary<CreatePoolRequest, CreatePoolResponse> {
   return async (request, by) => {
@@ -64,7 +58,7 @@ export function createPool({ pools }: PoolServiceParts): Unary<CreatePoolRequest
 /** GetPool. */
 export function getPool({ pools }: PoolServiceParts): Unary<GetPoolRequest, GetPoolResponse> {
   return async ({ poolId }, { tenantId }) => {
-    checkId(poolId);
+    checkId('pool_id', poolId);
     return { data: poolMessage(await pools.get(tenantId, poolId)) };
   };
 }
@@ -92,7 +86,7 @@ export function listPools({ pools }: PoolServiceParts): Unary<ListPoolsRequest, 
 /** UpdatePool. */
 export function updatePool({ pools }: PoolServiceParts): Unary<UpdatePoolRequest, UpdatePoolResponse> {
   return async ({ poolId, pool, updateMask, expectedVersion }, by) => {
-    checkId(poolId);
+    checkId('pool_id', poolId);
     const sent = contractJson().sent('PoolInput', PoolInput.encode(pool ?? PoolInput.create()).finish());
     const patch = patchOf(sent, updateMask);
     return { data: poolMessage(await pools.update({ by, method: UPDATE.path }, poolId, patch, expectedVersion)) };
@@ -102,7 +96,7 @@ export function updatePool({ pools }: PoolServiceParts): Unary<UpdatePoolRequest
 /** DeletePool. */
 export function deletePool({ pools }: PoolServiceParts): Unary<DeletePoolRequest, DeletePoolResponse> {
   return async ({ poolId, expectedVersion }, by) => {
-    checkId(poolId);
+    checkId('pool_id', poolId);
     return { data: poolMessage(await pools.remove({ by, method: DELETE.path }, poolId, expectedVersion)) };
   };
 }
@@ -122,7 +116,7 @@ export function setPoolEnabled({ pools }: PoolServiceParts): Unary<SetPoolEnable
 /** GetPoolStats. */
 export function getPoolStats({ pools, clock }: PoolServiceParts): Unary<GetPoolStatsRequest, GetPoolStatsResponse> {
   return async ({ poolId }, { tenantId }) => {
-    checkId(poolId);
+    checkId('pool_id', poolId);
     return { data: statsMessage(poolId, await pools.stats(tenantId, poolId), clock.nowUs()) };
   };
 }
@@ -132,7 +126,7 @@ export function resetPoolCapacity({
   pools,
 }: PoolServiceParts): Unary<ResetPoolCapacityRequest, ResetPoolCapacityResponse> {
   return async ({ poolId }, by) => {
-    checkId(poolId);
+    checkId('pool_id', poolId);
     return { data: { poolId, recipientsAffected: await pools.resetCapacity({ by, method: RESET.path }, poolId) } };
   };
 }

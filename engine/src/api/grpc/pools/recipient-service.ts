@@ -23,7 +23,7 @@ import type { Recipients } from '../../../pools/index.js';
 import { contractJson } from '../../json/contract-json.js';
 import type { Unary } from '../call.js';
 import { badCursor, decodeCursor } from '../checks/cursor.js';
-import { FieldChecks } from '../checks/field-checks.js';
+import { checkId, FieldChecks } from '../checks/field-checks.js';
 import { pageOf } from '../wire/page.js';
 import { recipientMessage } from '../wire/pool.js';
 import { patchOf } from './patch.js';
@@ -43,20 +43,12 @@ const STATUSES: readonly Status[] = [
 const { createRecipient: CREATE, updateRecipient: UPDATE, deleteRecipient: DELETE } = RecipientServiceService;
 const { pauseRecipient: PAUSE, resumeRecipient: RESUME } = RecipientServiceService;
 
-function checkId(recipientId: string): void {
-  const checks = new FieldChecks();
-  checks.uuid('recipient_id', recipientId);
-  checks.done();
-}
-
 /** CreateRecipient. */
 export function createRecipient({
   recipients,
 }: RecipientServiceParts): Unary<CreateRecipientRequest, CreateRecipientResponse> {
   return async (request, by) => {
-    const checks = new FieldChecks();
-    checks.uuid('pool_id', request.poolId);
-    checks.done();
+    checkId('pool_id', request.poolId);
     const bytes = CreateRecipientRequest.encode(request).finish();
     const { pool_id: _pool, ...sent } = contractJson().sent('CreateRecipientRequest', bytes);
     const created = await recipients.create({ by, method: CREATE.path }, request.poolId, sent);
@@ -67,7 +59,7 @@ export function createRecipient({
 /** GetRecipient. */
 export function getRecipient({ recipients }: RecipientServiceParts): Unary<GetRecipientRequest, GetRecipientResponse> {
   return async ({ recipientId }, { tenantId }) => {
-    checkId(recipientId);
+    checkId('recipient_id', recipientId);
     return { data: recipientMessage(await recipients.get(tenantId, recipientId)) };
   };
 }
@@ -107,7 +99,7 @@ export function updateRecipient({
   recipients,
 }: RecipientServiceParts): Unary<UpdateRecipientRequest, UpdateRecipientResponse> {
   return async ({ recipientId, recipient, updateMask, expectedVersion }, by) => {
-    checkId(recipientId);
+    checkId('recipient_id', recipientId);
     const bytes = RecipientInput.encode(recipient ?? RecipientInput.create()).finish();
     const patch = patchOf(contractJson().sent('RecipientInput', bytes), updateMask);
     const caller = { by, method: UPDATE.path };
@@ -120,7 +112,7 @@ export function deleteRecipient({
   recipients,
 }: RecipientServiceParts): Unary<DeleteRecipientRequest, DeleteRecipientResponse> {
   return async ({ recipientId, expectedVersion }, by) => {
-    checkId(recipientId);
+    checkId('recipient_id', recipientId);
     const removed = await recipients.remove({ by, method: DELETE.path }, recipientId, expectedVersion);
     return { data: recipientMessage(removed) };
   };
@@ -145,7 +137,7 @@ export function resumeRecipient({
   recipients,
 }: RecipientServiceParts): Unary<ResumeRecipientRequest, ResumeRecipientResponse> {
   return async ({ recipientId }, by) => {
-    checkId(recipientId);
+    checkId('recipient_id', recipientId);
     return { data: recipientMessage(await recipients.move({ by, method: RESUME.path }, recipientId, 'resume', '')) };
   };
 }
