@@ -42,7 +42,10 @@ export {
   type Pools,
   type PoolsOptions,
 } from './store/pools.js';
+export { keepPools } from './store/sql/keep-pools.js';
 export type { Recipient } from './store/recipient.js';
+export { unlessTaken } from './store/unique.js';
+export { checkVersion } from './store/version.js';
 export {
   createRecipients,
   type CountedRecipient,

@@ -28,6 +28,8 @@ export {
   matchRules,
   ruleCheck,
   type CompiledRule,
+  type Rule,
   type RuleFields,
   type StoredRule,
 } from './rules/rule.js';
+export { createRules, MAX_RULES, type Rules, type RulesOptions } from './rules/rules.js';

@@ -15,6 +15,9 @@ export type Scope =
   | 'recipient:delete'
   | 'recipient:read'
   | 'recipient:write'
+  | 'rule:delete'
+  | 'rule:read'
+  | 'rule:write'
   | 'run:read'
   | 'run:write'
   | 'schedule:read'
@@ -38,6 +41,9 @@ export const TENANT_SCOPES: readonly Scope[] = [
   'recipient:delete',
   'recipient:read',
   'recipient:write',
+  'rule:delete',
+  'rule:read',
+  'rule:write',
   'run:read',
   'run:write',
   'schedule:read',
@@ -75,6 +81,12 @@ export const PERMISSIONS: Readonly<Record<string, Scope | typeof PUBLIC>> = {
   '/ductor.v1.RecipientService/PauseRecipient': 'recipient:write',
   '/ductor.v1.RecipientService/ResumeRecipient': 'recipient:write',
   '/ductor.v1.RecipientService/UpdateRecipient': 'recipient:write',
+  '/ductor.v1.RuleService/CreateRule': 'rule:write',
+  '/ductor.v1.RuleService/DeleteRule': 'rule:delete',
+  '/ductor.v1.RuleService/GetRule': 'rule:read',
+  '/ductor.v1.RuleService/ListRules': 'rule:read',
+  '/ductor.v1.RuleService/ReorderRules': 'rule:write',
+  '/ductor.v1.RuleService/UpdateRule': 'rule:write',
   '/ductor.v1.RunService/AwaitRuns': 'run:read',
   '/ductor.v1.RunService/BatchRuns': 'run:write',
   '/ductor.v1.RunService/CancelRun': 'run:write',

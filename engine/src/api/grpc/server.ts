@@ -32,6 +32,7 @@ import { MAX_MESSAGE_BYTES, MESSAGE_MARGIN_BYTES } from './message-size.js';
 import { poolMethods } from './pools/methods.js';
 import type { PoolServiceParts } from './pools/pool-service.js';
 import type { RecipientServiceParts } from './pools/recipient-service.js';
+import { routingMethods, type RoutingServiceParts } from './routing/methods.js';
 import type { Bus, Coordinator, PlanSource, RunReader, WorkflowCatalog } from './ports.js';
 import { awaitRuns } from './runs/await-runs.js';
 import { batchRuns } from './runs/batch-runs.js';
@@ -70,6 +71,7 @@ export interface GrpcServerOptions {
   readonly endpoints: endpoints.EndpointServiceParts['endpoints'];
   readonly pools: PoolServiceParts['pools'];
   readonly recipients: RecipientServiceParts['recipients'];
+  readonly rules: RoutingServiceParts['rules'];
   readonly bus: Bus;
   readonly clock: Clock;
   readonly random: Random;
@@ -208,6 +210,7 @@ function buildServices(options: GrpcServerOptions, feed: RunFeed, guard: GuardOp
     scheduleService({ schedules: options.schedules, catalog, plans }, guard),
     endpointMethods(options, guard),
     ...poolMethods(options, guard),
+    ...routingMethods(options, guard),
     new ServiceBuilder(guard).bidi(BridgeServiceService.work, work(options.bridge)),
   ];
   return { builders, drain: () => streams.drain() };

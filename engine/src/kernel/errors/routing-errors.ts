@@ -46,6 +46,13 @@ export const ROUTING_ERRORS = {
     meaning: 'Only a recipient that is paused or draining can be resumed.',
     remedy: 'Set its state by an update.',
   },
+  rule_exists: {
+    grpc: 'ALREADY_EXISTS',
+    http: 409,
+    retryable: false,
+    meaning: 'A rule with this name exists.',
+    remedy: 'Update that rule, or choose another name.',
+  },
   strategy_conflict: {
     grpc: 'INVALID_ARGUMENT',
     http: 400,

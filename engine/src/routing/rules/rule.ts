@@ -59,6 +59,13 @@ export interface StoredRule {
   readonly fields: RuleFields;
 }
 
+/** A rule as users see it. */
+export interface Rule extends StoredRule {
+  readonly tenantId: string;
+  readonly createdAtUs: number;
+  readonly updatedAtUs: number;
+}
+
 /** A rule made ready to be asked. */
 export interface CompiledRule extends StoredRule {
   readonly expression: CelExpression;

@@ -5,7 +5,8 @@
 import { PERMISSIONS } from '../permissions.js';
 
 /** Kinds of objects. */
-export type ObjectKind = 'api_key' | 'endpoint' | 'pool' | 'recipient' | 'run' | 'schedule' | 'tenant' | 'workflow';
+export type ObjectKind =
+  'api_key' | 'endpoint' | 'pool' | 'recipient' | 'rule' | 'run' | 'schedule' | 'tenant' | 'workflow';
 
 /** Every kind. */
 export const OBJECT_KINDS: readonly ObjectKind[] = [
@@ -13,6 +14,7 @@ export const OBJECT_KINDS: readonly ObjectKind[] = [
   'endpoint',
   'pool',
   'recipient',
+  'rule',
   'run',
   'schedule',
   'tenant',
@@ -39,6 +41,11 @@ const AUDITED: Readonly<Record<string, AuditedMethod>> = {
   '/ductor.v1.RecipientService/PauseRecipient': { kind: 'recipient', field: 'recipientId' },
   '/ductor.v1.RecipientService/ResumeRecipient': { kind: 'recipient', field: 'recipientId' },
   '/ductor.v1.RecipientService/UpdateRecipient': { kind: 'recipient', field: 'recipientId' },
+  '/ductor.v1.RuleService/CreateRule': { kind: 'rule', field: 'name' },
+  '/ductor.v1.RuleService/DeleteRule': { kind: 'rule', field: 'ruleId' },
+  // Each rule that moves has a row of its own.
+  '/ductor.v1.RuleService/ReorderRules': { kind: 'rule', field: 'ruleIds' },
+  '/ductor.v1.RuleService/UpdateRule': { kind: 'rule', field: 'ruleId' },
   // Each run that is asked has a row of its own.
   '/ductor.v1.RunService/BatchRuns': { kind: 'run', field: 'confirmation' },
   '/ductor.v1.RunService/CancelRun': { kind: 'run', field: 'runId' },

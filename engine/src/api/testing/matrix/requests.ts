@@ -22,6 +22,8 @@ export interface Ids {
   readonly poolId: string;
   /** A member of the pool, available. */
   readonly recipientId: string;
+  /** Made anew each time. */
+  readonly ruleId: string;
 }
 
 /** How to ask. */
@@ -81,6 +83,18 @@ export const GOOD_REQUESTS: Readonly<Record<string, GoodRequest>> = {
   },
   '/ductor.v1.RecipientService/UpdateRecipient': naming(({ recipientId }) => ({
     ...{ recipient_id: recipientId, recipient: { name: 'renamed' }, update_mask: 'name' },
+  })),
+  '/ductor.v1.RuleService/CreateRule': plain(() => ({ name: freshName(), expr: 'true', action: 'drop' })),
+  '/ductor.v1.RuleService/DeleteRule': naming(({ ruleId }) => ({ rule_id: ruleId })),
+  '/ductor.v1.RuleService/GetRule': naming(({ ruleId }) => ({ rule_id: ruleId })),
+  '/ductor.v1.RuleService/ListRules': plain(() => ({})),
+  // An id that is no rule of the tenant is a wrong list, whoever it belongs to.
+  '/ductor.v1.RuleService/ReorderRules': {
+    ...plain(() => ({ rule_ids: ['01900000-0000-7000-8000-00000000001f'] })),
+    answer: 'invalid_argument',
+  },
+  '/ductor.v1.RuleService/UpdateRule': naming(({ ruleId }) => ({
+    ...{ rule_id: ruleId, rule: { priority: 7 }, update_mask: 'priority' },
   })),
   '/ductor.v1.RunService/AwaitRuns': {
     request: ({ runId }) => ({ run_ids: [runId] }),

@@ -2,6 +2,7 @@
 import { EndpointForm, EndpointServiceService, RegisterEndpointRequest } from '../../../gen/ductor/v1/endpoint.js';
 import { CreatePoolRequest, PoolServiceService } from '../../../gen/ductor/v1/pool.js';
 import { CreateRecipientRequest, RecipientServiceService, RecipientState } from '../../../gen/ductor/v1/recipient.js';
+import { CreateRuleRequest, RuleServiceService } from '../../../gen/ductor/v1/rule.js';
 import { TriggerRunRequest, RunServiceService } from '../../../gen/ductor/v1/run.js';
 import {
   CatchUpPolicy,
@@ -52,7 +53,7 @@ export interface MatrixWorld {
 interface Side {
   readonly tenantId: string;
   readonly client: TestClient;
-  readonly ids: Omit<Ids, 'openRunId' | 'endpointId' | 'scheduleId' | 'poolId' | 'recipientId'>;
+  readonly ids: Omit<Ids, 'openRunId' | 'endpointId' | 'scheduleId' | 'poolId' | 'recipientId' | 'ruleId'>;
 }
 
 const WAIT = { ref: 'wait', type: 'STEP_TYPE_WAIT', args: { duration: '1h' } };
@@ -66,6 +67,7 @@ const MISSING: Ids = {
   scheduleId: '01900000-0000-7000-8000-00000000000e',
   poolId: '01900000-0000-7000-8000-00000000000f',
   recipientId: '01900000-0000-7000-8000-000000000010',
+  ruleId: '01900000-0000-7000-8000-000000000011',
 };
 
 async function startRun(client: TestClient, familySlug: string): Promise<string> {
@@ -104,6 +106,11 @@ async function makePool(client: TestClient): Promise<Pick<Ids, 'poolId' | 'recip
   const member = CreateRecipientRequest.fromPartial({ poolId, name: 'member', state });
   const { data } = await call(client, RecipientServiceService.createRecipient, member);
   return { poolId, recipientId: data?.id ?? '' };
+}
+
+async function makeRule(client: TestClient): Promise<string> {
+  const request = CreateRuleRequest.fromPartial({ name: `named-${(pools += 1)}`, expr: 'true', action: 'drop' });
+  return (await call(client, RuleServiceService.createRule, request)).data?.id ?? '';
 }
 
 async function sideOf(node: TestNode, slug: string): Promise<Side> {
@@ -160,6 +167,7 @@ export async function matrixWorld(node: TestNode, name: string): Promise<MatrixW
       return {
         ...{ ...MISSING, ...ids, openRunId: await startRun(client, familySlug) },
         ...(isForPools ? await makePool(client) : {}),
+        ruleId: isFor('RuleService') ? await makeRule(client) : MISSING.ruleId,
         scheduleId: isFor('ScheduleService') ? await makeSchedule(client, familySlug) : MISSING.scheduleId,
         endpointId: isFor('EndpointService') ? await registerEndpoint(client) : MISSING.endpointId,
       };

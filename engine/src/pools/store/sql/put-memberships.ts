@@ -1,5 +1,6 @@
 import type { Queryable } from '../../../store/index.js';
 import type { RecipientFields } from '../../objects/recipient.js';
+import { keepPools } from './keep-pools.js';
 
 /**
  * Makes these the memberships of a locked recipient, in their order, and keeps the pools from being deleted until the
@@ -14,12 +15,7 @@ export async function putMemberships(
   memberships: RecipientFields['memberships'],
 ): Promise<readonly string[]> {
   const pools = memberships.map(({ pool_id }) => pool_id);
-  const { rows: known } = await tx.query<{ pool_id: string }>(
-    `select pool_id from ductor.pool where tenant_id = $1::uuid and pool_id = any($2::uuid[])
-      order by pool_id for key share`,
-    [tenantId, pools],
-  );
-  const missing = pools.filter((id) => !known.some(({ pool_id }) => pool_id === id));
+  const missing = await keepPools(tx, tenantId, pools);
   if (missing.length > 0) return missing;
   const fields = memberships.map(({ pool_id: _pool, ...rest }) => JSON.stringify(rest));
   await tx.query(
