@@ -43,6 +43,16 @@ export type { ScheduleCalls, SchedulePage, SlotPage } from './client/schedules.j
 export type { ConnectionOptions } from './connection/connection.js';
 export type { OpenTelemetryApi, TelemetrySpan } from './connection/open-telemetry.js';
 export { DuctorError, NonRetryableError, type Problem, RetryAfterError, RunFailedError } from './errors.js';
+export { PoolManager, type PoolModelSelectionOptions } from './pools/pool-manager.js';
+export type {
+  AccountSeatASTNode,
+  ModelASTNode,
+  PoolChoice,
+  PoolItem,
+  PoolNode,
+  PoolStrategy,
+  PoolStrategyName,
+} from './pools/pool-node.js';
 export type { PayloadCodec } from './values/payload-codec.js';
 export { type LogLevel, type LogSink, consoleSink } from './worker/log.js';
 export { type Worker, type WorkerOptions, createWorker } from './worker/worker.js';
