@@ -104,8 +104,8 @@ export class PoolManager {
    * cool down; else its `fallbackItem`; without one, the model whose cooldown ends first.
    *
    * `escalate-on-retry` holds the items to be tiers, the first the lowest: attempt n begins at tier n, passes those
-   * that cool down, and those whose share of successes over at least `minSamples` outcomes is under `minSuccessRate`; when
-   * that leaves none, it takes the highest that does not cool down.
+   * that cool down, and those whose share of successes over `minSamples` outcomes or more is under `minSuccessRate`;
+   * when that leaves none, it takes the highest that does not cool down.
    *
    * @param modelOrPool a model is returned as it is
    * @param options number of the retry, or more. Default: 0
