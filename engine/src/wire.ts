@@ -15,15 +15,14 @@ import {
   type ClusterSecret,
   type Random,
   type SystemClock,
-  type Timer,
   systemClock,
   systemRandom,
   uuidV7,
 } from './kernel/index.js';
+import { startHousekeeping } from './housekeeping.js';
 import { learnTime, observedCluster } from './observed-cluster.js';
 import { observers } from './observers.js';
 import { readyDatabase } from './ready-database.js';
-import { maintainSchedules } from './schedules/index.js';
 import { createScheduling, hearingOfShards } from './scheduling.js';
 import type { Database } from './store/index.js';
 import { type Log, type Metrics, createMetrics, registerBridgeMetrics } from './telemetry/index.js';
@@ -58,7 +57,6 @@ export interface RunningEngine {
   stop(): Promise<void>;
 }
 
-const MAINTENANCE_MS = 3_600_000;
 /** How long calls to endpoints may still take when the node stops. */
 const ENDPOINT_DRAIN_MS = 5_000;
 
@@ -122,7 +120,7 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
   });
   advertised.address = await listen(doors, settings);
   await maintainRuns(db);
-  const maintenance = everyHour(clock, () => maintain(node, onError));
+  const housekeeping = startHousekeeping({ ...node, metrics, log });
   bridge.attach(coordinator);
   await coordinator.run();
   await endpoints.start();
@@ -130,11 +128,10 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
   return {
     ...{ address: advertised.address, tenancy, metrics },
     async stop() {
-      maintenance.cancel();
       doors.drain();
       bridge.drain();
       await endpoints.drain(ENDPOINT_DRAIN_MS);
-      await driver.stop();
+      await Promise.all([driver.stop(), housekeeping.stop()]);
       await coordinator.stop();
       endpoints.close();
       bridge.close();
@@ -144,16 +141,6 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
       await db.close();
     },
   };
-}
-
-/** What is due each hour. Never rejects. */
-async function maintain({ db, clock }: Node, onError: (error: unknown) => void): Promise<void> {
-  try {
-    await maintainRuns(db);
-    await maintainSchedules(db, clock);
-  } catch (error) {
-    onError(error);
-  }
 }
 
 function busOptions({ db, clock }: Node, log: Log): PostgresBusOptions {
@@ -176,12 +163,4 @@ async function listen(doors: Doors, settings: Settings): Promise<string> {
 function reachableHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
   return host.includes(':') ? `[${host}]` : host;
-}
-
-/** Runs the task each hour until cancelled. */
-function everyHour(clock: Clock, task: () => Promise<void>): Timer {
-  let timer: Timer;
-  const arm = (): Timer => clock.setTimer(MAINTENANCE_MS, () => void task().finally(() => (timer = arm())));
-  timer = arm();
-  return { cancel: () => timer.cancel() };
 }

@@ -32,6 +32,12 @@ export interface Metrics {
   readonly shards: Gauge;
   /** Runs that were parked by the coordinator, by code. */
   readonly parkedRuns: Counter<'code'>;
+  /** Runs that were removed after their retention. */
+  readonly removedRuns: Counter;
+  /** Partitions that were dropped with all their runs. */
+  readonly droppedPartitions: Counter;
+  /** Time of each step that removed something, seconds. */
+  readonly removalSeconds: Histogram;
 }
 
 const SECONDS = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
@@ -70,6 +76,9 @@ export function createMetrics(): Metrics {
     cacheBytes: gauge('ductor_cache_bytes', 'Bytes of loaded runs, estimated'),
     cachedRuns: gauge('ductor_cached_runs', 'Loaded runs'),
     shards: gauge('ductor_shards', 'Shards this node owns'),
+    removedRuns: counter('ductor_removed_runs_total', 'Runs removed after their retention'),
+    droppedPartitions: counter('ductor_dropped_partitions_total', 'Partitions dropped with all their runs'),
+    removalSeconds: histogram('ductor_removal_seconds', 'Time of a step that removes runs', SECONDS),
     parkedRuns: new Counter({ name: 'ductor_parked_runs_total', help: 'Runs parked', labelNames: ['code'], registers }),
   };
 }

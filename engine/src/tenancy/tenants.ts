@@ -10,6 +10,8 @@ import { insertTenant, listTenants, type TenantRecord } from './sql/tenants.js';
 /** A tenant to make. */
 export interface NewTenant {
   readonly slug: string;
+  /** How long its runs are kept after their end, ms; null: 30 days. */
+  readonly retentionMs: number | null;
   readonly firstKey: Pick<NewKey, 'name' | 'scopes'>;
 }
 
@@ -47,12 +49,12 @@ export function createTenants(db: Database, options: Omit<KeysOptions, 'db' | 'o
   const { newId, random } = options;
   return {
     ensureTenant: (slug) => ensureTenant(db, slug, newId()),
-    async createTenant({ slug, firstKey }, by) {
+    async createTenant({ slug, retentionMs, firstKey }, by) {
       if (!isTenantSlug(slug)) {
         throw new DuctorError('invalid_argument', `${JSON.stringify(slug.slice(0, 200))} is no slug of a tenant`);
       }
       return db.transaction(async (tx) => {
-        const tenant = await insertTenant(tx, newId(), slug);
+        const tenant = await insertTenant(tx, { tenantId: newId(), slug, retentionMs });
         if (tenant === undefined) throw new DuctorError('tenant_exists', `there is a tenant ${slug} already`);
         const created = await storeKey(tx, options, { ...firstKey, tenantId: tenant.id }, newApiKey(random));
         await insertAudit(tx, [

@@ -55,6 +55,7 @@ export {
   type WorkflowVersionRecord,
 } from './registry/index.js';
 export * from './store-postgres/inspect/index.js';
+export { createJanitor, RETENTION_MS, type Janitor, type JanitorReport } from './retention/index.js';
 export {
   maintainRuns,
   postgresClusterStore,

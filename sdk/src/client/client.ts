@@ -207,10 +207,10 @@ export class DuctorClient {
   }
 
   #item(slug: string, input: unknown, options: TriggerOptions): TriggerRunRequest {
-    const { idempotencyKey = '', runKey = '', version = 0, attributes } = options;
+    const { idempotencyKey = '', runKey = '', version = 0, attributes, retention = '' } = options;
     const refuses = options.onOpen === 'refuse';
     return TriggerRunRequest.fromPartial({
-      ...{ familySlug: slug, idempotencyKey, runKey, version, attributes: { ...attributes } },
+      ...{ familySlug: slug, idempotencyKey, runKey, version, retention, attributes: { ...attributes } },
       inputPayload: this.#connection.values.toPayload(input, `input of ${slug}`),
       ...(refuses && { onOpen: RunKeyConflict.RUN_KEY_CONFLICT_REFUSE }),
     });

@@ -9,6 +9,7 @@ const TRIGGER_OPTIONS: Readonly<Record<keyof TriggerOptions, true>> = {
   onOpen: true,
   version: true,
   attributes: true,
+  retention: true,
 };
 const ON_OPEN: Readonly<Record<NonNullable<TriggerOptions['onOpen']>, true>> = { answer: true, refuse: true };
 const LIST_OPTIONS: Readonly<Record<keyof ListOptions, true>> = {
@@ -35,7 +36,7 @@ const BATCH_OPTIONS: Readonly<Record<keyof BatchRunOptions, true>> = {
 /** A trigger. */
 export function checkTrigger(slug: string, options: TriggerOptions): void {
   const checks = new FieldChecks('trigger');
-  const { idempotencyKey, runKey, onOpen, version, attributes } = options;
+  const { idempotencyKey, runKey, onOpen, version, attributes, retention } = options;
   checks.names(options, TRIGGER_OPTIONS);
   checks.text('family_slug', slug);
   if (idempotencyKey !== undefined) checks.text('idempotency_key', idempotencyKey);
@@ -44,6 +45,7 @@ export function checkTrigger(slug: string, options: TriggerOptions): void {
     checks.note('on_open', onOpen, 'is neither "answer" nor "refuse"', 'use one of them');
   if (version !== undefined) checks.whole('version', version);
   if (attributes !== undefined) checks.texts('attributes', attributes);
+  if (retention !== undefined) checks.text('retention', retention);
   checks.done();
 }
 

@@ -16,6 +16,8 @@ export interface TriggerOptions {
   readonly version?: number;
   /** Searchable labels. */
   readonly attributes?: Readonly<Record<string, string>>;
+  /** How long the run is kept after its end, "1m" to "3650d". Default: as its workflow says. */
+  readonly retention?: string;
 }
 
 /** What is said to a run that may have to be started for it. */

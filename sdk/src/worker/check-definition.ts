@@ -74,6 +74,7 @@ const DEFINITION: FieldsOf<DefinitionJson> = {
   timeout: mayText,
   on_failure: mayText,
   on_exhausted: mayText,
+  retention: mayText,
   priority: mayCount,
   fairness_key: mayText,
   concurrency: z.array(z.strictObject(CONCURRENCY)).optional(),

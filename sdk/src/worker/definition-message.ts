@@ -95,6 +95,7 @@ export function definitionMessage(definition: DefinitionJson): WorkflowDefinitio
     onExhausted: definition.on_exhausted ?? '',
     priority: definition.priority,
     fairnessKey: definition.fairness_key,
+    retention: definition.retention,
     concurrency: definition.concurrency ?? [],
     rateLimit: definition.rate_limit,
   });

@@ -51,6 +51,8 @@ export interface DefinitionOptions<In = unknown> extends RunTurnOptions<In> {
   readonly onFailure?: 'drain' | 'cancel' | undefined;
   /** What becomes of a run whose step has no attempts left: "fail" (default), or "park" to hold it for people. */
   readonly onExhausted?: 'fail' | 'park' | undefined;
+  /** How long runs are kept after their end, "1m" to "3650d". Default: as long as the tenant keeps runs. */
+  readonly retention?: string | undefined;
 }
 
 /** A body by the handler's name. */
@@ -289,13 +291,14 @@ export class DefinitionCollector<In> implements WorkflowBuilder<In> {
     output: unknown,
     schema: { [key: string]: unknown } | undefined,
   ): Built {
-    const { title, timeout, onFailure, onExhausted } = options;
+    const { title, timeout, onFailure, onExhausted, retention } = options;
     const definition: DefinitionJson = {
       family_slug: slug,
       ...(title !== undefined && { title }),
       ...(timeout !== undefined && { timeout }),
       ...(onFailure !== undefined && { on_failure: onFailure }),
       ...(onExhausted !== undefined && { on_exhausted: onExhausted }),
+      ...(retention !== undefined && { retention }),
       ...runTurnsOf(`workflow ${slug}`, options, this.input),
       steps: this.#level.steps,
       edges: this.#level.edges,

@@ -95,6 +95,7 @@ export interface DefinitionJson {
   timeout?: string;
   on_failure?: 'drain' | 'cancel';
   on_exhausted?: 'fail' | 'park';
+  retention?: string;
   priority?: number;
   fairness_key?: string;
   concurrency?: ConcurrencyJson[];

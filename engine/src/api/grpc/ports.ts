@@ -20,6 +20,7 @@ export {
   OWN_KEYS,
   payloadShelf,
   planFork,
+  RETENTION_MS,
   runKeyAsStartKey,
   runOutput,
   stepAt,

@@ -114,6 +114,7 @@ export function definitionFromWire(wire: WorkflowDefinition): Definition {
       on_exhausted: nonEmpty(wire.onExhausted),
       priority: wire.priority,
       fairness_key: wire.fairnessKey,
+      retention: wire.retention,
       concurrency: concurrencyOf(wire.concurrency),
       rate_limit: wire.rateLimit,
     }),

@@ -32,6 +32,7 @@ function startingCommands(group: Command, context: CliContext): void {
     .option('--refuse', 'with --run-key: fail while one is open')
     .option('--attribute <name=value>', 'searchable label; may be repeated', pair)
     .option('--version <number>', 'this version instead of the current one', wholeNumber(1, MAX_VERSION))
+    .option('--retention <duration>', 'keep the run so long after its end (1m to 3650d)', duration)
     .option('--wait', 'watch the run until it ends')
     .option('--timeout <duration>', 'with --wait: stop watching after so long; the run goes on', duration)
     .addHelpText('after', EXIT_NOTE.replace('unless', 'with --wait, unless'))

@@ -1,5 +1,6 @@
 /** `ductor run trigger`: starts a run, and waits for its end where asked. */
 import { Run, RunKeyConflict, TriggerRunRequest, type TriggerRunResponse } from '../../gen/ductor/v1/run.js';
+import { formatDurationMs } from '../../kernel/index.js';
 import { type CliContext, type ClientOptions, withEngine } from '../context.js';
 import { messageToJson, parseJson } from '../output/message-json.js';
 import { readArgument } from '../read-text.js';
@@ -15,6 +16,8 @@ export interface TriggerOptions extends ClientOptions {
   readonly refuse?: boolean;
   readonly attribute?: Readonly<Record<string, string>>;
   readonly version?: number;
+  /** Milliseconds. */
+  readonly retention?: number;
   readonly wait?: boolean;
   /** For --wait, ms. */
   readonly timeout?: number;
@@ -22,6 +25,7 @@ export interface TriggerOptions extends ClientOptions {
 
 function requestOf(familySlug: string, options: TriggerOptions): TriggerRunRequest {
   const { input, key = '', runKey = '', attribute = {}, version = 0 } = options;
+  const retention = options.retention === undefined ? '' : formatDurationMs(options.retention);
   const payload = ((): TriggerRunRequest['inputPayload'] => {
     if (input === undefined) return undefined;
     const { text, where } = readArgument(input);
@@ -30,7 +34,7 @@ function requestOf(familySlug: string, options: TriggerOptions): TriggerRunReque
     return { data: Buffer.from(text, 'utf8'), encoding: '' };
   })();
   return TriggerRunRequest.fromPartial({
-    ...{ familySlug, version, attributes: { ...attribute }, idempotencyKey: key, runKey },
+    ...{ familySlug, version, attributes: { ...attribute }, idempotencyKey: key, runKey, retention },
     ...(options.refuse === true ? { onOpen: RunKeyConflict.RUN_KEY_CONFLICT_REFUSE } : {}),
     ...(payload === undefined ? {} : { inputPayload: payload }),
   });

@@ -1,7 +1,7 @@
 /** `ductor key …` and `ductor tenant …`. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { clientCommand, type CliContext, type ClientOptions } from '../context.js';
-import { wholeNumber } from '../options.js';
+import { duration, wholeNumber } from '../options.js';
 import { createKey, type CreateKeyOptions } from './create-key.js';
 import { createTenant, type CreateTenantOptions } from './create-tenant.js';
 import { listKeys, listTenants } from './list.js';
@@ -30,6 +30,11 @@ export function tenancyCommands(root: Command, context: CliContext): void {
   })
     .option('--key-name <name>', 'name of its first key (default: admin)')
     .option('--scope <scope>', 'scope of its first key; may be given more than once', scopes)
+    .option(
+      '--retention <duration>',
+      'how long its runs are kept after their end (1m to 3650d; default: 30d)',
+      duration,
+    )
     .action((slug: string, options: CreateTenantOptions) => createTenant(context, slug, options));
   clientCommand(group, {
     usage: 'list',

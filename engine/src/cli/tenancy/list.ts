@@ -58,8 +58,11 @@ export function listTenants(context: CliContext, options: ListOptions): Promise<
       terminal.out(`${await messageToJson('ListTenantsResponse', ListTenantsResponse, page)}\n`);
       return;
     }
-    const rows = page.data.map(({ slug, id, createdAt }) => [slug, id, momentText(usOf(createdAt))]);
-    terminal.out(table(terminal, ['TENANT', 'ID', 'CREATED'], rows));
+    const rows = page.data.map(({ slug, id, createdAt, retention }) => [
+      ...[slug, id, momentText(usOf(createdAt))],
+      retention,
+    ]);
+    terminal.out(table(terminal, ['TENANT', 'ID', 'CREATED', 'RETENTION'], rows));
     sayMore(context, page.data.length, page.pagination?.nextCursor);
   });
 }

@@ -14,7 +14,16 @@ export interface Born {
 /** A plan of no steps, for a run whose workflow cannot be had: it is there to fail, and to say so to its parent. */
 export function noPlan({ familySlug, version }: Pick<Birth, 'familySlug' | 'version'>): Plan {
   return {
-    ...{ familySlug, version, digest: '', steps: [], stepByRef: new Map(), output: null, timeoutMs: null },
+    ...{
+      familySlug,
+      version,
+      digest: '',
+      steps: [],
+      stepByRef: new Map(),
+      output: null,
+      timeoutMs: null,
+      retentionMs: null,
+    },
     ...{
       onFailure: 'drain',
       onExhausted: 'fail',

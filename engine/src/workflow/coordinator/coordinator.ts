@@ -21,6 +21,8 @@ export interface StartRequest {
   readonly onOpen?: 'answer' | 'refuse';
   /** A signal that the run has received when it begins. Absent: none. */
   readonly signal?: Signal;
+  /** How long the run is kept after its end, ms. Absent: as its plan says. */
+  readonly retentionMs?: number;
   /** W3C trace context of the trigger; absent: none. */
   readonly traceparent?: string;
   /** It takes over steps of another run. Absent: it does not. */

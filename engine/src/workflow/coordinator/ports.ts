@@ -92,6 +92,8 @@ export interface TickWrite extends RunKey {
   readonly startKey: StartKey | null;
   /** The chain ends with the row: the key that it held is free with it. Absent: it held none. */
   readonly frees?: string;
+  /** Of a start: how long the run is kept after its end, ms. Absent or null: as long as the tenant keeps runs. */
+  readonly retentionMs?: number | null;
   /** Inbox rows this tick consumed; deleted with the commit. */
   readonly consumed: readonly number[];
   /** Large values that entries or snapshot refer to; stored with the commit where they are not yet. Absent: none. */

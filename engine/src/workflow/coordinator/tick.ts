@@ -161,6 +161,7 @@ function stepForward(
     consumed: consumedBy(inputs),
     ...(result.messages.length === 0 ? {} : { messages: outgoing(cell, result.messages) }),
     ...freedBy(next),
+    ...(next.seq === 1 ? { retentionMs: cell.start?.request.retentionMs ?? cell.plan?.retentionMs ?? null } : {}),
     by: next.seq === 1 ? (cell.start?.request.by ?? null) : null,
     // A run that ends with its first row was never known to anybody who could have sent it something; the box of one
     // that continues is that of its successor.

@@ -57,7 +57,7 @@ export function normaliseDefinition(definition: Definition): Definition {
     steps: steps.map(normaliseStep),
     ...(edges === undefined ? {} : { edges: edges.map(normaliseEdge) }),
   };
-  const options = ['timeout', 'on_failure', 'on_exhausted', 'fairness_key', 'concurrency'] as const;
+  const options = ['timeout', 'on_failure', 'on_exhausted', 'fairness_key', 'retention', 'concurrency'] as const;
   return without(whole, ['title', 'edges', 'input_schema', ...options]);
 }
 

@@ -68,6 +68,7 @@ export function compilePlan(definition: Definition, version: number, cel: CelCom
     digest: definitionDigest(normal),
     stepByRef: new Map(allSteps(body).map((step) => [step.ref, step])),
     timeoutMs: durationOrNull(normal.timeout),
+    retentionMs: durationOrNull(normal.retention),
     onFailure: normal.on_failure === 'cancel' ? 'cancel' : 'drain',
     onExhausted: normal.on_exhausted === 'park' ? 'park' : 'fail',
     priority: normal.priority ?? DEFAULT_PRIORITY,

@@ -95,6 +95,7 @@ export interface Definition {
   readonly on_failure?: string;
   /** fail or park. */
   readonly on_exhausted?: string;
+  readonly retention?: string;
   /** For steps that do not say their own. */
   readonly priority?: number;
   /** For steps that do not say their own. CEL. */

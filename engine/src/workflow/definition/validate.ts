@@ -16,6 +16,7 @@ import type { Definition } from './definition.js';
 import { compileInputSchema } from './input-schema/index.js';
 import { DEFINITION_LIMITS } from './limits.js';
 import { isFamilySlug } from './names.js';
+import { RETENTION_MS } from '../retention/limits.js';
 import { didYouMean } from './suggest.js';
 
 /** What validation says. */
@@ -30,9 +31,9 @@ const ROOT_FIELDS = ['family_slug', 'title', 'steps', 'edges', 'output', 'input_
   'timeout',
   'on_failure',
   'on_exhausted',
-  ...['priority', 'fairness_key'],
+  ...['priority', 'fairness_key', 'retention'],
 ]);
-const LATER_FIELDS: ReadonlySet<string> = new Set(['updates', 'queries', 'retention', 'concurrency', 'rate_limit']);
+const LATER_FIELDS: ReadonlySet<string> = new Set(['updates', 'queries', 'concurrency', 'rate_limit']);
 const ON_FAILURE = ['drain', 'cancel'];
 const ON_EXHAUSTED = ['fail', 'park'];
 
@@ -58,6 +59,7 @@ function checkChoice(root: ObjectReader, key: string, choices: readonly string[]
 
 function checkOptions(root: ObjectReader, cel: CelCompiler): void {
   checkDuration(root, 'timeout', 1, DEFINITION_LIMITS.waitMs);
+  checkDuration(root, 'retention', RETENTION_MS.min, RETENTION_MS.max);
   checkChoice(root, 'on_failure', ON_FAILURE);
   checkChoice(root, 'on_exhausted', ON_EXHAUSTED);
   checkPriority(root);

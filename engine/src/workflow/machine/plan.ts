@@ -232,6 +232,8 @@ export interface Plan extends PlanBody {
   readonly stepByRef: ReadonlyMap<string, PlanStep>;
   /** Longest time of a run. */
   readonly timeoutMs: number | null;
+  /** How long runs are kept after their end; null: as long as the tenant keeps them. */
+  readonly retentionMs: number | null;
   /** What becomes of open attempts once a failure is not handled: they may end, or are told to stop. */
   readonly onFailure: 'drain' | 'cancel';
   /** What becomes of a run whose step has no attempts left and no edge for its failure. */

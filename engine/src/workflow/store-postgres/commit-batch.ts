@@ -193,7 +193,9 @@ const layouts: Readonly<Record<PartName, Layout>> = {
     ];
   },
   headers({ ticks }) {
-    const rows = ticks.flatMap((t) => (t.seq === 1 && t.header !== null ? [headerRow(t, t.header)] : []));
+    const rows = ticks.flatMap((t) =>
+      t.seq === 1 && t.header !== null ? [{ ...headerRow(t, t.header), retentionMs: t.retentionMs ?? null }] : [],
+    );
     if (rows.length === 0) return undefined;
     return [
       integerArray(rows.map((h) => h.startedAtUs)),
@@ -208,6 +210,7 @@ const layouts: Readonly<Record<PartName, Layout>> = {
       textArray(rows.map((h) => h.familySlug)),
       uuidArray(rows.map((h) => h.rootId)),
       uuidArray(rows.map((h) => h.parentId)),
+      integerArray(rows.map(({ retentionMs }) => (retentionMs === null ? null : retentionMs * 1000))),
     ];
   },
   attributes({ ticks }) {

@@ -116,17 +116,21 @@ const journal: Part = {
 )`,
 };
 
-/** Headers of runs that start. */
+/** Headers of runs that start. Only of one without a retention of its own the tenant's is looked up. */
 const headers: Part = {
   types: [
     ...['bigint', 'bigint', 'bigint', 'int', 'smallint', 'smallint', 'boolean'],
-    ...['uuid', 'uuid', 'text', 'uuid', 'uuid'],
+    ...['uuid', 'uuid', 'text', 'uuid', 'uuid', 'bigint'],
   ],
   sql: ({ arrays }) => `h as (
-  insert into ductor.runs
-    (started_at, wake_at, closed_at, version, shard, status, active, tenant_id, run_id, family_slug, root_id, parent_id)
-  select t.* from unnest(${arrays.join(', ')}) as t
-    (started_at, wake_at, closed_at, version, shard, status, active, tenant_id, run_id, family_slug, root_id, parent_id)
+  insert into ductor.runs (started_at, wake_at, closed_at, version, shard, status, active, tenant_id, run_id,
+    family_slug, root_id, parent_id, retention_us)
+  select t.started_at, t.wake_at, t.closed_at, t.version, t.shard, t.status, t.active, t.tenant_id, t.run_id,
+    t.family_slug, t.root_id, t.parent_id, coalesce(t.retention_us,
+      (select n.retention_us from ductor.tenants n where n.tenant_id = t.tenant_id), ductor.default_retention())
+  from unnest(${arrays.join(', ')}) as t
+    (started_at, wake_at, closed_at, version, shard, status, active, tenant_id, run_id, family_slug, root_id, parent_id,
+      retention_us)
   where ${isAppended}
 )`,
 };
@@ -228,7 +232,7 @@ const mail: Part = {
 
 /**
  * First rows of runs that continue others: they are there when, and only when, the last rows of those are. Three lists:
- * the runs, their attributes, their large values.
+ * the runs, their attributes, their large values. A chain keeps the retention that it began with.
  */
 const successors: Part = {
   types: [
@@ -247,9 +251,10 @@ const successors: Part = {
   select x.at, x.tenant_id, x.next_id, 1, substring(${blob} from x.start + 1 for x.size) from x
 ), xh as (
   insert into ductor.runs (started_at, wake_at, version, chain_no, shard, status, active, tenant_id, run_id,
-    family_slug, root_id, parent_id, chain_id)
+    family_slug, root_id, parent_id, chain_id, retention_us)
   select x.at, x.wake_at, x.version, x.chain_no, x.shard, x.status, false, x.tenant_id, x.next_id,
-    x.family_slug, x.root_id, x.parent_id, x.chain_id from x
+    x.family_slug, x.root_id, x.parent_id, x.chain_id, (select r.retention_us from ductor.runs r
+      where r.tenant_id = x.tenant_id and r.run_id = x.run_id) from x
 ), xa as (
   insert into ductor.run_attribute (tenant_id, run_id, name, value, started_at)
   select t.tenant_id, t.next_id, t.name, t.value, t.started_at

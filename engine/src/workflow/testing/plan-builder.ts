@@ -160,6 +160,7 @@ export interface PlanSpec {
   readonly timeoutMs?: number;
   readonly onFailure?: Plan['onFailure'];
   readonly onExhausted?: Plan['onExhausted'];
+  readonly retentionMs?: number;
   readonly receives?: boolean;
 }
 
@@ -269,6 +270,7 @@ export function planOf(spec: PlanSpec): Plan {
     timeoutMs: spec.timeoutMs ?? null,
     onFailure: spec.onFailure ?? 'drain',
     onExhausted: spec.onExhausted ?? 'fail',
+    retentionMs: spec.retentionMs ?? null,
     priority: DEFAULT_PRIORITY,
     fairnessKey: null,
     receives: spec.receives ?? signals.size > 0,

@@ -1,9 +1,10 @@
 /** From a trigger to a committed start. */
 import { createHash } from 'node:crypto';
-import { canonicalDigest } from '../../../kernel/index.js';
+import { canonicalDigest, parseDurationMs } from '../../../kernel/index.js';
 import { RunKeyConflict, type TriggerRunRequest } from '../../../gen/ductor/v1/run.js';
 import type { Deed } from '../../../tenancy/index.js';
 import { FieldChecks, MAX_IDENTIFIER_CHARS } from '../checks/field-checks.js';
+import { checkRetention } from '../checks/check-retention.js';
 import { requestValue, type RequestValue } from '../checks/request-value.js';
 import { CODEC_PREFIX, OWN_KEYS, runKeyAsStartKey, type Coordinator, type Signal } from '../ports.js';
 import type { StartKey, StartOutcome, WorkflowCatalog } from '../ports.js';
@@ -69,6 +70,7 @@ function checkFields(request: TriggerRunRequest): void {
   if (request.runKey !== '' && request.idempotencyKey !== '') {
     checks.note('run_key', request.runKey, 'stands beside idempotency_key', 'send one of them');
   }
+  checkRetention(checks, request.retention);
   if (request.onOpen === RunKeyConflict.UNRECOGNIZED) {
     checks.note('on_open', '', 'is no such conflict', 'send RUN_KEY_CONFLICT_ANSWER or RUN_KEY_CONFLICT_REFUSE');
   }
@@ -101,6 +103,7 @@ export async function startRun(
     by,
     ...(traceparent === undefined ? {} : { traceparent }),
     ...(signal === undefined ? {} : { signal }),
+    ...(request.retention === '' ? {} : { retentionMs: parseDurationMs(request.retention) ?? 0 }),
     ...(runKey === ''
       ? {}
       : { runKey, onOpen: request.onOpen === RunKeyConflict.RUN_KEY_CONFLICT_REFUSE ? 'refuse' : 'answer' }),

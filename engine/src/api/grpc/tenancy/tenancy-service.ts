@@ -25,6 +25,7 @@ import {
 } from '../../../tenancy/index.js';
 import type { Unary } from '../call.js';
 import { badCursor, decodeCursor } from '../checks/cursor.js';
+import { checkRetention } from '../checks/check-retention.js';
 import { FieldChecks, MAX_IDENTIFIER_CHARS } from '../checks/field-checks.js';
 import { apiKeyOf, newApiKeyOf, tenantOf } from '../wire/api-key.js';
 import { pageOf } from '../wire/page.js';
@@ -59,17 +60,19 @@ function checkSlug(checks: FieldChecks, slug: string): void {
 
 /** CreateTenant. */
 export function createTenant(tenancy: Tenancy): Unary<CreateTenantRequest, CreateTenantResponse> {
-  return async ({ slug, keyName, scopes }, principal) => {
+  return async ({ slug, keyName, scopes, retention }, principal) => {
     const checks = new FieldChecks();
     checkSlug(checks, slug);
     checks.text('key_name', keyName, MAX_IDENTIFIER_CHARS);
     const asked = scopesOf(checks, scopes);
+    checkRetention(checks, retention);
     checks.done();
+    const retentionMs = parseDurationMs(retention) ?? null;
     const granted = scopes.length === 0 ? TENANT_SCOPES.filter((scope) => principal.scopes.has(scope)) : asked;
     // An operator's key without any other scope has nothing to hand on: it says so instead of making a useless key.
     checkGrant(principal, granted.length === 0 ? TENANT_SCOPES : granted, true);
     const made = await tenancy.createTenant(
-      { slug, firstKey: { name: keyName || FIRST_KEY_NAME, scopes: granted } },
+      { slug, retentionMs, firstKey: { name: keyName || FIRST_KEY_NAME, scopes: granted } },
       { ...deedOf(principal, CREATE_TENANT.path), tenantId: principal.tenantId },
     );
     return { data: tenantOf(made.tenant), firstKey: newApiKeyOf(made.firstKey) };

@@ -1,5 +1,6 @@
 /** Tenants and keys as the contract shows them. */
 import type { ApiKey, NewApiKey, Tenant } from '../../../gen/ductor/v1/tenancy.js';
+import { formatDurationMs } from '../../../kernel/index.js';
 import type { CreatedKey, KeyRecord, TenantRecord } from '../../../tenancy/index.js';
 import { timestampOf } from './timestamp.js';
 
@@ -24,6 +25,6 @@ export function newApiKeyOf({ record, apiKey }: CreatedKey): NewApiKey {
 }
 
 /** The message ductor.v1.Tenant. */
-export function tenantOf({ id, slug, createdAtUs }: TenantRecord): Tenant {
-  return { id, slug, createdAt: timestampOf(createdAtUs) };
+export function tenantOf({ id, slug, createdAtUs, retentionMs }: TenantRecord): Tenant {
+  return { id, slug, createdAt: timestampOf(createdAtUs), retention: formatDurationMs(retentionMs) };
 }

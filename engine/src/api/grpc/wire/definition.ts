@@ -77,6 +77,7 @@ export function definitionToWire(definition: Definition): WorkflowDefinition {
     onExhausted: definition.on_exhausted ?? '',
     priority: definition.priority,
     fairnessKey: definition.fairness_key,
+    retention: definition.retention,
     concurrency: (definition.concurrency ?? []).map((key) => ({ ...key })),
     rateLimit: definition.rate_limit,
   };

@@ -216,6 +216,8 @@ export interface TriggerRunRequest {
   runKey: string;
   /** What is answered while a run with this key is open. */
   onOpen: RunKeyConflict;
+  /** How long the run is kept after its end, "1m" to "3650d". Empty: as its workflow says. */
+  retention: string;
 }
 
 export interface TriggerRunRequest_AttributesEntry {
@@ -238,6 +240,7 @@ export interface TriggerAndWaitRequest {
   traceparent: string;
   /** How long to wait for the end, such as "10s": at most "60s". Default: "30s". */
   wait: string;
+  retention: string;
 }
 
 export interface TriggerAndWaitRequest_AttributesEntry {
@@ -1296,6 +1299,7 @@ function createBaseTriggerRunRequest(): TriggerRunRequest {
     traceparent: "",
     runKey: "",
     onOpen: 0,
+    retention: "",
   };
 }
 
@@ -1327,6 +1331,9 @@ export const TriggerRunRequest: MessageFns<TriggerRunRequest> = {
     }
     if (message.onOpen !== 0) {
       writer.uint32(328).int32(message.onOpen);
+    }
+    if (message.retention !== "") {
+      writer.uint32(962).string(message.retention);
     }
     return writer;
   },
@@ -1419,6 +1426,14 @@ export const TriggerRunRequest: MessageFns<TriggerRunRequest> = {
             message.onOpen = reader.int32() as any;
             continue;
           }
+          case 120: {
+            if (tag !== 962) {
+              break;
+            }
+
+            message.retention = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1455,6 +1470,7 @@ export const TriggerRunRequest: MessageFns<TriggerRunRequest> = {
     message.traceparent = object.traceparent ?? "";
     message.runKey = object.runKey ?? "";
     message.onOpen = object.onOpen ?? 0;
+    message.retention = object.retention ?? "";
     return message;
   },
 };
@@ -1595,6 +1611,7 @@ function createBaseTriggerAndWaitRequest(): TriggerAndWaitRequest {
     attributes: {},
     traceparent: "",
     wait: "",
+    retention: "",
   };
 }
 
@@ -1623,6 +1640,9 @@ export const TriggerAndWaitRequest: MessageFns<TriggerAndWaitRequest> = {
     }
     if (message.wait !== "") {
       writer.uint32(402).string(message.wait);
+    }
+    if (message.retention !== "") {
+      writer.uint32(962).string(message.retention);
     }
     return writer;
   },
@@ -1707,6 +1727,14 @@ export const TriggerAndWaitRequest: MessageFns<TriggerAndWaitRequest> = {
             message.wait = reader.string();
             continue;
           }
+          case 120: {
+            if (tag !== 962) {
+              break;
+            }
+
+            message.retention = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1742,6 +1770,7 @@ export const TriggerAndWaitRequest: MessageFns<TriggerAndWaitRequest> = {
     );
     message.traceparent = object.traceparent ?? "";
     message.wait = object.wait ?? "";
+    message.retention = object.retention ?? "";
     return message;
   },
 };

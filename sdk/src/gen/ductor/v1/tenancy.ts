@@ -29,7 +29,11 @@ export interface Tenant {
   id: string;
   /** Unique name: lower case letters, digits and hyphens, 1 to 63 characters. */
   slug: string;
-  createdAt: Timestamp | undefined;
+  createdAt:
+    | Timestamp
+    | undefined;
+  /** How long its runs are kept after their end where neither trigger nor workflow says so. */
+  retention: string;
 }
 
 export interface ApiKey {
@@ -71,6 +75,11 @@ export interface CreateTenantRequest {
   keyName: string;
   /** Scopes of its first key, which the caller's own key must have, without tenant:admin. Default: all of those. */
   scopes: string[];
+  /**
+   * How long its runs are kept after their end where neither trigger nor workflow says so: "1m" to "3650d".
+   * Default: "30d".
+   */
+  retention: string;
 }
 
 export interface CreateTenantResponse {
@@ -123,7 +132,7 @@ export interface RevokeApiKeyResponse {
 }
 
 function createBaseTenant(): Tenant {
-  return { id: "", slug: "", createdAt: undefined };
+  return { id: "", slug: "", createdAt: undefined, retention: "" };
 }
 
 export const Tenant: MessageFns<Tenant> = {
@@ -136,6 +145,9 @@ export const Tenant: MessageFns<Tenant> = {
     }
     if (message.createdAt !== undefined) {
       Timestamp.encode(message.createdAt, writer.uint32(26).fork()).join();
+    }
+    if (message.retention !== "") {
+      writer.uint32(962).string(message.retention);
     }
     return writer;
   },
@@ -177,6 +189,14 @@ export const Tenant: MessageFns<Tenant> = {
             message.createdAt = Timestamp.decode(reader, reader.uint32());
             continue;
           }
+          case 120: {
+            if (tag !== 962) {
+              break;
+            }
+
+            message.retention = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -199,6 +219,7 @@ export const Tenant: MessageFns<Tenant> = {
     message.createdAt = (object.createdAt !== undefined && object.createdAt !== null)
       ? Timestamp.fromPartial(object.createdAt)
       : undefined;
+    message.retention = object.retention ?? "";
     return message;
   },
 };
@@ -414,7 +435,7 @@ export const NewApiKey: MessageFns<NewApiKey> = {
 };
 
 function createBaseCreateTenantRequest(): CreateTenantRequest {
-  return { slug: "", keyName: "", scopes: [] };
+  return { slug: "", keyName: "", scopes: [], retention: "" };
 }
 
 export const CreateTenantRequest: MessageFns<CreateTenantRequest> = {
@@ -427,6 +448,9 @@ export const CreateTenantRequest: MessageFns<CreateTenantRequest> = {
     }
     for (const v of message.scopes) {
       writer.uint32(26).string(v!);
+    }
+    if (message.retention !== "") {
+      writer.uint32(962).string(message.retention);
     }
     return writer;
   },
@@ -468,6 +492,14 @@ export const CreateTenantRequest: MessageFns<CreateTenantRequest> = {
             message.scopes.push(reader.string());
             continue;
           }
+          case 120: {
+            if (tag !== 962) {
+              break;
+            }
+
+            message.retention = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -488,6 +520,7 @@ export const CreateTenantRequest: MessageFns<CreateTenantRequest> = {
     message.slug = object.slug ?? "";
     message.keyName = object.keyName ?? "";
     message.scopes = object.scopes?.map((e) => e) || [];
+    message.retention = object.retention ?? "";
     return message;
   },
 };

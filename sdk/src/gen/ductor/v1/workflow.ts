@@ -267,7 +267,11 @@ export interface WorkflowDefinition {
   /** A run begins only when there is room under all of these keys, and holds them until it has ended. */
   concurrency: ConcurrencyKey[];
   /** A run begins only at its turn. */
-  rateLimit: RateLimit | undefined;
+  rateLimit:
+    | RateLimit
+    | undefined;
+  /** How long runs are kept after their end, "1m" to "3650d". Absent: as long as the tenant keeps runs. */
+  retention?: string | undefined;
 }
 
 export interface Workflow {
@@ -305,6 +309,7 @@ export interface CreateWorkflowRequest {
   fairnessKey?: string | undefined;
   concurrency: ConcurrencyKey[];
   rateLimit: RateLimit | undefined;
+  retention?: string | undefined;
 }
 
 export interface CreateWorkflowResponse {
@@ -1277,6 +1282,7 @@ function createBaseWorkflowDefinition(): WorkflowDefinition {
     fairnessKey: undefined,
     concurrency: [],
     rateLimit: undefined,
+    retention: undefined,
   };
 }
 
@@ -1320,6 +1326,9 @@ export const WorkflowDefinition: MessageFns<WorkflowDefinition> = {
     }
     if (message.rateLimit !== undefined) {
       RateLimit.encode(message.rateLimit, writer.uint32(602).fork()).join();
+    }
+    if (message.retention !== undefined) {
+      writer.uint32(962).string(message.retention);
     }
     return writer;
   },
@@ -1441,6 +1450,14 @@ export const WorkflowDefinition: MessageFns<WorkflowDefinition> = {
             message.rateLimit = RateLimit.decode(reader, reader.uint32());
             continue;
           }
+          case 120: {
+            if (tag !== 962) {
+              break;
+            }
+
+            message.retention = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1473,6 +1490,7 @@ export const WorkflowDefinition: MessageFns<WorkflowDefinition> = {
     message.rateLimit = (object.rateLimit !== undefined && object.rateLimit !== null)
       ? RateLimit.fromPartial(object.rateLimit)
       : undefined;
+    message.retention = object.retention ?? undefined;
     return message;
   },
 };
@@ -1754,6 +1772,7 @@ function createBaseCreateWorkflowRequest(): CreateWorkflowRequest {
     fairnessKey: undefined,
     concurrency: [],
     rateLimit: undefined,
+    retention: undefined,
   };
 }
 
@@ -1797,6 +1816,9 @@ export const CreateWorkflowRequest: MessageFns<CreateWorkflowRequest> = {
     }
     if (message.rateLimit !== undefined) {
       RateLimit.encode(message.rateLimit, writer.uint32(602).fork()).join();
+    }
+    if (message.retention !== undefined) {
+      writer.uint32(962).string(message.retention);
     }
     return writer;
   },
@@ -1918,6 +1940,14 @@ export const CreateWorkflowRequest: MessageFns<CreateWorkflowRequest> = {
             message.rateLimit = RateLimit.decode(reader, reader.uint32());
             continue;
           }
+          case 120: {
+            if (tag !== 962) {
+              break;
+            }
+
+            message.retention = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1950,6 +1980,7 @@ export const CreateWorkflowRequest: MessageFns<CreateWorkflowRequest> = {
     message.rateLimit = (object.rateLimit !== undefined && object.rateLimit !== null)
       ? RateLimit.fromPartial(object.rateLimit)
       : undefined;
+    message.retention = object.retention ?? undefined;
     return message;
   },
 };
