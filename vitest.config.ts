@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 /** Absolute path of a file under the project's root. */
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-/** Tests that start engines, workers and databases as processes and kill them: one file at a time, after the others. */
+/** Tests that start engines, workers and databases as processes and kill them; they come after the others. */
 const PROCESS_TESTS = ['test/e2e/**/*.test.ts', 'test/fault/**/*.test.ts'];
 
 export default defineConfig({
@@ -30,6 +30,8 @@ export default defineConfig({
           testTimeout: 30_000,
           hookTimeout: 60_000,
           maxWorkers: 2,
+          // Loading the engine anew for each file took longer than its tests (docs/decisions/0026-test-lane.md).
+          isolate: false,
           sequence: { groupOrder: 0 },
         },
       },
@@ -41,8 +43,8 @@ export default defineConfig({
           exclude: ['**/node_modules/**', 'test/fixtures/**'],
           testTimeout: 300_000,
           hookTimeout: 120_000,
-          fileParallelism: false,
-          maxWorkers: 1,
+          // They mostly wait: for timers, and for what was killed.
+          maxWorkers: 2,
           sequence: { groupOrder: 1 },
         },
       },

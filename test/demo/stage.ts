@@ -1,9 +1,8 @@
 /** All the demo runs: engine with its database, the app's worker and the app's web side, each a process of its own. */
-import { join } from 'node:path';
 import { DuctorClient } from '@ductor/sdk';
 import { type Child, killChildren } from '../support/child.js';
 import { type Engine, discardEngines, startEngine } from '../support/engine.js';
-import { scratchFolder } from '../support/scratch.js';
+import { dataFolder, scratchFolder } from '../support/scratch.js';
 import { startUntilLine, startWorker } from '../support/worker.js';
 import { type World, watchWorld } from './world.js';
 
@@ -26,7 +25,7 @@ export class Stage {
 
   /** Starts an engine on a new data folder; the app is installed in its folder already. */
   static async open(app: string): Promise<Stage> {
-    return new Stage(await startEngine({ dataDir: join(scratchFolder('data'), 'ductor') }), app);
+    return new Stage(await startEngine({ dataDir: dataFolder('data') }), app);
   }
 
   /** http://host:port of the app's web side. */

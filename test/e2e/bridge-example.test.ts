@@ -7,7 +7,7 @@ import type { Child } from '../support/child.js';
 import { type Engine, startEngine } from '../support/engine.js';
 import { installExample, packSdk } from '../support/packed-app.js';
 import { cleanUpProcesses } from '../support/processes.js';
-import { scratchFolder } from '../support/scratch.js';
+import { dataFolder, scratchFolder } from '../support/scratch.js';
 import { until } from '../support/wait.js';
 import { startUntilLine } from '../support/worker.js';
 
@@ -28,7 +28,7 @@ let folder: string;
 let engine: Engine;
 beforeAll(async () => {
   folder = installExample(packSdk());
-  engine = await startEngine({ dataDir: join(scratchFolder('forms'), 'ductor') });
+  engine = await startEngine({ dataDir: dataFolder('forms') });
 }, 120_000);
 
 /** The app in one form: its web side and its steps are processes of their own. */

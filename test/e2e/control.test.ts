@@ -1,11 +1,10 @@
 /** Control over runs by the SDK, on a real engine: cancel, joins, ends, pause, park, retry, heartbeats, explain. */
-import { join } from 'node:path';
 import { createWorker, defineWorkflow, DuctorClient, type StepContext, type Worker } from '@ductor/sdk';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type Engine, startEngine } from '../support/engine.js';
 import { cleanUpProcesses } from '../support/processes.js';
-import { scratchFolder } from '../support/scratch.js';
+import { dataFolder } from '../support/scratch.js';
 import { sleep, until } from '../support/wait.js';
 
 cleanUpProcesses();
@@ -134,7 +133,7 @@ let engine: Engine;
 let client: DuctorClient;
 let worker: Worker;
 beforeAll(async () => {
-  engine = await startEngine({ dataDir: join(scratchFolder('control'), 'ductor') });
+  engine = await startEngine({ dataDir: dataFolder('control') });
   const connection = { engine: engine.address, apiKey: engine.apiKey };
   client = new DuctorClient(connection);
   const workflows = [patient, race, ways, bank, steps, import_, slow, lonely];

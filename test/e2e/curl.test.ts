@@ -2,13 +2,12 @@
  * The introduction's definition, letter by letter, by curl: created, published, triggered, killed in its wait, resumed.
  * Then the same by Connect's JSON.
  */
-import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { curl, type CurlAnswer } from '../support/curl.js';
 import { type Engine, startEngine } from '../support/engine.js';
 import { cleanUpProcesses } from '../support/processes.js';
-import { scratchFolder } from '../support/scratch.js';
+import { dataFolder } from '../support/scratch.js';
 import { until } from '../support/wait.js';
 
 const HELLO_WORLD = `{
@@ -34,7 +33,7 @@ cleanUpProcesses();
 
 let engine: Engine;
 beforeAll(async () => {
-  engine = await startEngine({ dataDir: join(scratchFolder('curl'), 'ductor') });
+  engine = await startEngine({ dataDir: dataFolder('curl') });
 });
 
 /** How a door is asked. */

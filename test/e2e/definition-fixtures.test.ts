@@ -1,12 +1,11 @@
 /** Every fixture in one engine that is killed in their middle: each run ends as its fixture says. */
-import { join } from 'node:path';
 import { createWorker, DuctorClient, type RunView } from '@ductor/sdk';
 import { expect, it } from 'vitest';
 import type { DefinitionFixture } from '../fixtures/definitions/fixture.js';
 import { definitionFixtures } from '../support/definition-fixtures.js';
 import { startEngine } from '../support/engine.js';
 import { cleanUpProcesses } from '../support/processes.js';
-import { scratchFolder } from '../support/scratch.js';
+import { dataFolder } from '../support/scratch.js';
 import { retrying, until } from '../support/wait.js';
 
 cleanUpProcesses();
@@ -39,7 +38,7 @@ async function lastOf(client: DuctorClient, runId: string): Promise<RunView> {
 
 it('every run ends as its fixture says, over a kill in its middle', async () => {
   const fixtures = await definitionFixtures();
-  const engine = await startEngine({ dataDir: join(scratchFolder('fixtures'), 'ductor') });
+  const engine = await startEngine({ dataDir: dataFolder('fixtures') });
   const connection = { engine: engine.address, apiKey: engine.apiKey };
   const client = new DuctorClient(connection);
   const worker = createWorker({

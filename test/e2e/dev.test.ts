@@ -8,7 +8,7 @@ import { startEmbeddedPostgres } from '../../engine/src/store/index.js';
 import { Api } from '../support/api.js';
 import { type Engine, startEngine } from '../support/engine.js';
 import { cleanUpProcesses } from '../support/processes.js';
-import { scratchFolder } from '../support/scratch.js';
+import { dataFolder } from '../support/scratch.js';
 import { sleep, until } from '../support/wait.js';
 
 const WARM_STARTS = 3;
@@ -20,7 +20,7 @@ const IDLE_QUERIES_PER_SECOND_MAX = 5;
 
 cleanUpProcesses();
 
-const dataDir = join(scratchFolder('dev'), 'ductor');
+const dataDir = dataFolder('dev');
 let engine: Engine;
 
 /** Stops the engine as Ctrl-C does; it has to end well. */

@@ -6,7 +6,7 @@ import { chainWorkflow, Marks } from '../support/chain.js';
 import { startChainWorker } from '../support/chain-process.js';
 import { type Engine, startEngine } from '../support/engine.js';
 import { cleanUpProcesses } from '../support/processes.js';
-import { scratchFolder } from '../support/scratch.js';
+import { dataFolder, scratchFolder } from '../support/scratch.js';
 import { until } from '../support/wait.js';
 
 const RUNS = 60;
@@ -17,7 +17,7 @@ cleanUpProcesses();
 let engine: Engine;
 let client: DuctorClient;
 beforeAll(async () => {
-  engine = await startEngine({ dataDir: join(scratchFolder('drain'), 'ductor') });
+  engine = await startEngine({ dataDir: dataFolder('drain') });
   client = new DuctorClient({ engine: engine.address, apiKey: engine.apiKey });
   return () => client.close();
 });

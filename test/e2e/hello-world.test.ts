@@ -1,5 +1,4 @@
 /** The first example of the introduction, over gRPC, with the engine killed while the run waits. */
-import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { RunState, StepState, type HistoryItem } from '../../sdk/src/gen/ductor/v1/run.js';
 import { Status } from '../../sdk/src/gen/ductor/v1/workflow.js';
@@ -7,7 +6,7 @@ import type { DefinitionJson } from '../../sdk/src/workflow/definition-json.js';
 import { Api, itemUs } from '../support/api.js';
 import { type Engine, startEngine } from '../support/engine.js';
 import { cleanUpProcesses } from '../support/processes.js';
-import { scratchFolder } from '../support/scratch.js';
+import { dataFolder } from '../support/scratch.js';
 import { until } from '../support/wait.js';
 
 const HELLO_WORLD: DefinitionJson = {
@@ -30,7 +29,7 @@ cleanUpProcesses();
 let engine: Engine;
 let api: Api;
 beforeAll(async () => {
-  engine = await startEngine({ dataDir: join(scratchFolder('hello'), 'ductor') });
+  engine = await startEngine({ dataDir: dataFolder('hello') });
   api = new Api(engine);
   return () => api.close();
 });

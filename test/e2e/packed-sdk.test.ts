@@ -7,7 +7,7 @@ import { ROOT, startChild } from '../support/child.js';
 import { type Engine, startEngine } from '../support/engine.js';
 import { installSdk, packSdk, type Packed, reachable } from '../support/packed-app.js';
 import { cleanUpProcesses } from '../support/processes.js';
-import { scratchFolder } from '../support/scratch.js';
+import { dataFolder, scratchFolder } from '../support/scratch.js';
 
 /** Everything strict there is, and the types of the libraries are checked as well. */
 const STRICT = {
@@ -37,7 +37,7 @@ let packed: Packed;
 let engine: Engine;
 beforeAll(async () => {
   packed = packSdk();
-  engine = await startEngine({ dataDir: join(scratchFolder('packed'), 'ductor') });
+  engine = await startEngine({ dataDir: dataFolder('packed') });
 });
 
 /** An app in a folder of its own that has the packed SDK and what it declares, and nothing else. */

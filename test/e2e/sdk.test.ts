@@ -1,5 +1,4 @@
 /** The SDK against a real engine: typed workflows, retries, failure edges, cancel, keys, results, lists. */
-import { join } from 'node:path';
 import {
   type AnyWorkflow,
   cel,
@@ -15,7 +14,7 @@ import { beforeAll, describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
 import { type Engine, startEngine } from '../support/engine.js';
 import { cleanUpProcesses } from '../support/processes.js';
-import { scratchFolder } from '../support/scratch.js';
+import { dataFolder } from '../support/scratch.js';
 import { sleep, until } from '../support/wait.js';
 
 cleanUpProcesses();
@@ -106,7 +105,7 @@ const shared = (name: string): AnyWorkflow =>
 let engine: Engine;
 let client: DuctorClient;
 beforeAll(async () => {
-  engine = await startEngine({ dataDir: join(scratchFolder('sdk'), 'ductor') });
+  engine = await startEngine({ dataDir: dataFolder('sdk') });
   const connection = { engine: engine.address, apiKey: engine.apiKey };
   client = new DuctorClient(connection);
   const start = (workflows: Parameters<typeof createWorker>[0]['workflows'], capacity: number): Worker =>

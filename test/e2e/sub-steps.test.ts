@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import type { Child } from '../support/child.js';
 import { startEngine } from '../support/engine.js';
 import { cleanUpProcesses } from '../support/processes.js';
-import { scratchFolder } from '../support/scratch.js';
+import { dataFolder, scratchFolder } from '../support/scratch.js';
 import { until } from '../support/wait.js';
 import { startWorker, typescript } from '../support/worker.js';
 import { transfer } from './sub-steps/worker.js';
@@ -16,7 +16,7 @@ cleanUpProcesses();
 it('keeps what a body has done over SIGKILL of its worker, of the engine, and a failed attempt', async () => {
   const folder = scratchFolder('sub-steps');
   const said: string[] = [];
-  const engine = await startEngine({ dataDir: join(scratchFolder('sub-steps'), 'ductor') });
+  const engine = await startEngine({ dataDir: dataFolder('sub-steps') });
   const work = (name: string): Promise<Child> =>
     startWorker({
       ...{ name, args: typescript('test/e2e/sub-steps/worker.ts', folder, 'work') },

@@ -1,5 +1,4 @@
 /** Values against a real engine: types that come back, large ones, ones that nobody but the app can read. */
-import { join } from 'node:path';
 import {
   createWorker,
   defineWorkflow,
@@ -12,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type Engine, startEngine } from '../support/engine.js';
 import { cleanUpProcesses } from '../support/processes.js';
-import { scratchFolder } from '../support/scratch.js';
+import { dataFolder } from '../support/scratch.js';
 
 cleanUpProcesses();
 
@@ -67,7 +66,7 @@ let client: DuctorClient;
 let coded: DuctorClient;
 const workers: Worker[] = [];
 beforeAll(async () => {
-  engine = await startEngine({ dataDir: join(scratchFolder('values'), 'ductor') });
+  engine = await startEngine({ dataDir: dataFolder('values') });
   const connection = { engine: engine.address, apiKey: engine.apiKey };
   client = new DuctorClient(connection);
   coded = new DuctorClient({ ...connection, payloadCodec: flip });

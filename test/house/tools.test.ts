@@ -120,13 +120,18 @@ describe('verify', () => {
 
   test('generated code that was edited turns generate:check red', { timeout: 180_000 }, () => {
     const folder = project({});
-    const generate = (...args: string[]): Outcome => run('../scripts/generate.mjs', ['--root', folder, ...args]);
-    expect([generate().status, generate('--check').status]).toEqual([0, 0]);
+    for (const path of ['engine/src/gen', 'sdk/src/gen', 'docs/openapi.json']) {
+      cpSync(join(ROOT, path), join(folder, path), { recursive: true });
+    }
     appendFileSync(join(folder, 'sdk/src/gen/ductor/v1/run.ts'), '\n');
     writeFileSync(join(folder, 'engine/src/gen/extra.ts'), '');
-    const { status, output } = generate('--check');
-    expect(output).toContain('sdk/src/gen: differs: ductor/v1/run.ts');
-    expect(output).toContain('engine/src/gen: not generated any more: extra.ts');
+    const { status, output } = run('../scripts/generate.mjs', ['--root', folder, '--check']);
+    // These and no other: of what was not edited it says nothing.
+    const found = output.split('\n').filter((line) => line.includes(': '));
+    expect(found.slice(0, -1).sort()).toEqual([
+      'engine/src/gen: not generated any more: extra.ts',
+      'sdk/src/gen: differs: ductor/v1/run.ts',
+    ]);
     expect(status).toBe(1);
   });
 

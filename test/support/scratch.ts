@@ -3,20 +3,26 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isProcessAlive, readPostmaster } from '../../engine/src/store/embedded/postmaster-pid.js';
+import { fastFolder } from '../../engine/src/store/testing/fast-folder.js';
 import { sleep } from './wait.js';
 
 const FOLDERS = new Set<string>();
 let guarded = false;
 
+/** What `ductor dev --data-dir` is given: a folder that is not there yet, where its database is fast. */
+export function dataFolder(name: string): string {
+  return join(scratchFolder(name, fastFolder()), 'ductor');
+}
+
 /** A new empty folder. */
-export function scratchFolder(name: string): string {
+export function scratchFolder(name: string, parent = tmpdir()): string {
   if (!guarded) {
     guarded = true;
     process.on('exit', () => {
       for (const folder of FOLDERS) remove(folder);
     });
   }
-  const folder = mkdtempSync(join(tmpdir(), `ductor-${name}-`));
+  const folder = mkdtempSync(join(parent, `ductor-${name}-`));
   FOLDERS.add(folder);
   return folder;
 }

@@ -42,6 +42,8 @@ export class DriverKit {
   /** Calls of start, repeated ones too. */
   starts = 0;
   #inFlight = 0;
+  /** Told of each answer of the database. */
+  #answered = (): void => undefined;
   readonly #nodes: DriverNode[] = [];
 
   constructor(readonly db: Database) {
@@ -92,6 +94,8 @@ export class DriverKit {
   async settle(): Promise<void> {
     for (let quiet = 0; quiet < 4;) {
       this.clock.settle();
+      // Sleeps while the database works: looking again and again would take the core that it needs.
+      if (this.#inFlight > 0) await new Promise<void>((resolve) => (this.#answered = resolve));
       await new Promise((resolve) => setImmediate(resolve));
       quiet = this.#inFlight === 0 ? quiet + 1 : 0;
     }
@@ -176,6 +180,7 @@ export class DriverKit {
           return result;
         } finally {
           this.#inFlight -= 1;
+          this.#answered();
         }
       },
     };

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openDatabase } from '../connect/index.js';
 import { killTree, startChild, until, type ChildOptions, type EmbeddedChild } from '../testing/child-process.js';
+import { fastFolder } from '../testing/fast-folder.js';
 import { copyWithoutLinks } from '../testing/package-copy.js';
 import { seedDataDir } from '../testing/seed-data.js';
 import { readPostmaster } from './postmaster-pid.js';
@@ -16,8 +17,8 @@ const folders: string[] = [];
 const children: EmbeddedChild[] = [];
 
 /** A new folder that is removed after the test, with the server in it. */
-function newFolder(uid?: number): string {
-  const folder = mkdtempSync(join(tmpdir(), 'crash-'));
+function newFolder(uid?: number, parent = fastFolder()): string {
+  const folder = mkdtempSync(join(parent, 'crash-'));
   folders.push(folder);
   if (uid !== undefined) chownSync(folder, uid, uid);
   return folder;
@@ -100,7 +101,7 @@ describe.each([
   });
 
   it.runIf(canRun)('links libraries itself when install scripts were blocked', async () => {
-    const native = copyWithoutLinks(newFolder());
+    const native = copyWithoutLinks(newFolder(undefined, tmpdir()));
     openFolders(native);
     const dataDir = newFolder(uid);
     const { url } = await child({ mode: 'start', dataDir, nativeFolder: native, ...as }).ready;

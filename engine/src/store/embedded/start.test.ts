@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openDatabase } from '../connect/index.js';
 import { killTree, until } from '../testing/child-process.js';
+import { fastFolder } from '../testing/fast-folder.js';
 import { copyWithoutLinks } from '../testing/package-copy.js';
 import { seedDataDir } from '../testing/seed-data.js';
 import { startEmbeddedPostgres, type EmbeddedOptions, type EmbeddedPostgres } from './index.js';
@@ -15,8 +16,8 @@ const folders: string[] = [];
 const servers: EmbeddedPostgres[] = [];
 
 /** A new folder that is removed after the test. */
-function newFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'embedded-'));
+function newFolder(parent = fastFolder()): string {
+  const folder = mkdtempSync(join(parent, 'embedded-'));
   folders.push(folder);
   return folder;
 }
@@ -129,9 +130,9 @@ describe('startEmbeddedPostgres', () => {
   });
 
   it.runIf(isRoot)('works under a folder that only root can enter, binaries included', async () => {
-    const closed = newFolder();
+    const closed = newFolder(tmpdir());
     chmodSync(closed, 0o700);
-    const cacheFolder = newFolder();
+    const cacheFolder = newFolder(tmpdir());
     chmodSync(cacheFolder, 0o755);
     const nativeFolder = copyWithoutLinks(join(closed, 'package'));
     const dataDir = join(closed, 'data');

@@ -3,11 +3,11 @@
  * which the first test that needs a database starts, and removes both at the end. Costs nothing to runs without one.
  */
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sleep, systemClock } from '../../kernel/index.js';
 import { isProcessAlive, readPostmaster } from '../embedded/postmaster-pid.js';
 import { dropRunDatabases, runPrefix } from './drop-run-databases.js';
+import { fastFolder } from './fast-folder.js';
 
 /** Environment variable with the run's folder; workers inherit it. */
 export const RUN_FOLDER_VARIABLE = 'DUCTOR_TEST_RUN_FOLDER';
@@ -19,7 +19,7 @@ const PREFIX = 'ductor-test-';
 
 /** Folder of the run with that process id, made if absent. */
 export function runFolderOf(pid: number): string {
-  const folder = join(tmpdir(), `${PREFIX}${pid}`);
+  const folder = join(fastFolder(), `${PREFIX}${pid}`);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   return folder;
 }
@@ -37,11 +37,11 @@ export async function removeRunFolder(folder: string): Promise<void> {
 
 /** Removes what killed runs left behind; the folder's name ends with the process id of its run. */
 async function removeAbandoned(): Promise<void> {
-  for (const name of readdirSync(tmpdir())) {
+  for (const name of readdirSync(fastFolder())) {
     const pid = name.startsWith(PREFIX) ? Number(name.slice(PREFIX.length)) : 0;
     if (!Number.isInteger(pid) || pid <= 0 || isProcessAlive(pid)) continue;
     // Another user's leftovers are not ours to remove.
-    await removeRunFolder(join(tmpdir(), name)).catch(() => undefined);
+    await removeRunFolder(join(fastFolder(), name)).catch(() => undefined);
   }
 }
 

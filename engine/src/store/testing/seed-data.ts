@@ -4,12 +4,12 @@
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, lstatSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuctorError } from '../../kernel/index.js';
 import { startEmbeddedPostgres } from '../embedded/index.js';
 import { platformPackage } from '../embedded/platform-package.js';
 import { processUid, spawnIdentity } from '../embedded/run-as.js';
+import { fastFolder } from './fast-folder.js';
 
 /** Runs a system program. Throws internal when it fails. */
 function run(program: string, args: readonly string[]): void {
@@ -20,7 +20,7 @@ function run(program: string, args: readonly string[]): void {
 /** The folder that is copied; made if absent. */
 async function seedFolder(): Promise<string> {
   const uid = processUid(spawnIdentity());
-  const seed = join(tmpdir(), `ductor-seed-${platformPackage().version}-${uid}`);
+  const seed = join(fastFolder(), `ductor-seed-${platformPackage().version}-${uid}`);
   if (!existsSync(seed)) {
     const unfinished = mkdtempSync(`${seed}.`);
     await (await startEmbeddedPostgres({ dataDir: unfinished })).stop();

@@ -1,6 +1,6 @@
 /** The doors of a node as the matrix calls them. */
 import { status } from '@grpc/grpc-js';
-import { rawCall, testClient, wireErrorOf } from '../../grpc/testing/test-client.js';
+import { rawCall, testClient, wireErrorOf, type TestClient } from '../../grpc/testing/test-client.js';
 import { bearer, httpCall, member, type HttpAnswer } from '../http-call.js';
 import { restTwin } from '../rest-twin.js';
 import type { MatrixAnswer, MatrixDoor } from './matrix.js';
@@ -12,15 +12,28 @@ function httpAnswer({ status: code, body, headers }: HttpAnswer, found: unknown)
   return { code: typeof found === 'string' ? found : `status ${code}`, body: JSON.stringify(said) };
 }
 
+/** Clients by address and key: a connection for each call cost more than all else of it. */
+const clients = new Map<string, TestClient>();
+
+function clientOf(address: string, apiKey: string | null): TestClient {
+  const name = `${address} ${apiKey ?? ''}`;
+  const client = clients.get(name) ?? testClient(address, apiKey);
+  clients.set(name, client);
+  return client;
+}
+
 /** gRPC, by grpc-js. */
 export const GRPC_DOOR: MatrixDoor = {
   name: 'grpc',
   has: () => true,
+  close() {
+    for (const client of clients.values()) client.close();
+    clients.clear();
+  },
   async call(address, { method, name, bytes }, apiKey, request) {
-    const client = testClient(address, apiKey);
+    const client = clientOf(address, apiKey);
     const responseStream = method.kind !== 'unary';
     const { answers, error } = await rawCall(client, { path: name, responseStream }, bytes(request));
-    client.close();
     if (error === null) return { code: 'ok', body: Buffer.concat(answers).toString('latin1') };
     const wire = wireErrorOf(error);
     const body = JSON.stringify([error.code, error.details, wire]);
@@ -32,6 +45,7 @@ export const GRPC_DOOR: MatrixDoor = {
 export const REST_DOOR: MatrixDoor = {
   name: 'rest',
   has: ({ method }) => method.bindings.length > 0,
+  close: () => undefined,
   async call(address, { method }, apiKey, request) {
     const headers = apiKey === null ? { 'content-type': 'application/json' } : bearer(apiKey);
     const answer = await httpCall(address, { ...restTwin(method, request), headers });
@@ -43,6 +57,7 @@ export const REST_DOOR: MatrixDoor = {
 export const CONNECT_DOOR: MatrixDoor = {
   name: 'connect',
   has: ({ method }) => method.kind === 'unary',
+  close: () => undefined,
   async call(address, { name }, apiKey, request) {
     const headers = apiKey === null ? { 'content-type': 'application/json' } : bearer(apiKey);
     const answer = await httpCall(address, { method: 'POST', path: name, headers, body: JSON.stringify(request) });

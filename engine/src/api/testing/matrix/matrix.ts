@@ -25,6 +25,8 @@ export interface MatrixDoor {
   has(method: MatrixMethod): boolean;
   /** Calls the method and takes what comes until it ends or has answered once. */
   call(address: string, method: MatrixMethod, apiKey: string | null, request: JsonFields): Promise<MatrixAnswer>;
+  /** Ends its connections. */
+  close(): void;
 }
 
 const ID_KINDS: readonly IdKind[] = ['own', 'foreign', 'missing'];
@@ -60,7 +62,10 @@ export function describeMatrix(door: MatrixDoor, node: () => TestNode): void {
     beforeAll(async () => {
       world = await matrixWorld(node(), door.name);
     });
-    afterAll(() => world.close());
+    afterAll(() => {
+      world.close();
+      door.close();
+    });
     const methods = MATRIX_METHODS.filter((method) => door.has(method));
 
     // First: later the audit trail tells, rightly, which ids this key has asked for in vain.

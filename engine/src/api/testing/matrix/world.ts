@@ -41,8 +41,8 @@ export interface MatrixWorld {
   /** The key of a kind for a method; null: none. */
   key(kind: KeyKind, method: MatrixMethod): Promise<string | null>;
   /**
-   * Ids of a kind. What a call may take away is made anew for it: the run that waits always, endpoint and schedule only
-   * for methods that name one.
+   * Ids of a kind. What a call may take away is made anew for it, for methods of the service that may do so: the run
+   * that waits, endpoint, schedule, pool and recipient.
    *
    * @param method whose request they are for; absent: any, all is made
    */
@@ -165,7 +165,8 @@ export async function matrixWorld(node: TestNode, name: string): Promise<MatrixW
       const isFor = (service: string): boolean => method?.name.includes(`.${service}/`) !== false;
       const isForPools = isFor('PoolService') || isFor('RecipientService');
       return {
-        ...{ ...MISSING, ...ids, openRunId: await startRun(client, familySlug) },
+        ...{ ...MISSING, ...ids },
+        openRunId: isFor('RunService') ? await startRun(client, familySlug) : MISSING.openRunId,
         ...(isForPools ? await makePool(client) : {}),
         ruleId: isFor('RuleService') ? await makeRule(client) : MISSING.ruleId,
         scheduleId: isFor('ScheduleService') ? await makeSchedule(client, familySlug) : MISSING.scheduleId,
