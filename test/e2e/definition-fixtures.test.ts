@@ -43,14 +43,14 @@ it('every run ends as its fixture says, over a kill in its middle', async () => 
   const client = new DuctorClient(connection);
   const worker = createWorker({
     ...{ ...connection, handleSignals: false, log: () => undefined },
-    workflows: fixtures.map(({ workflow }) => workflow),
+    workflows: fixtures.flatMap(({ workflow, children = [] }) => [...children, workflow]),
     queues: ['default', 'fixtures'],
   });
   await worker.ready;
   const started = await Promise.all(
     fixtures.map(async (fixture) => ({
       fixture,
-      run: await client.trigger(fixture.workflow.slug, fixture.input),
+      run: await client.trigger(fixture.workflow.slug, fixture.input, fixture.start),
     })),
   );
   for (const { fixture, run } of started) await say(client, run.id, fixture, true);
@@ -58,6 +58,10 @@ it('every run ends as its fixture says, over a kill in its middle', async () => 
   await engine.kill();
   const killedAt = Date.now();
   await engine.start();
+  for (const { fixture, run } of started.filter((each) => each.fixture.start?.runKey !== undefined)) {
+    const again = await retrying(() => client.trigger(fixture.workflow.slug, fixture.input, fixture.start));
+    expect([again.id, again.existing]).toEqual([run.id, true]);
+  }
   for (const { fixture, run } of started) {
     await say(client, run.id, fixture, false);
     const ended: RunView = await until(`${fixture.name} to end`, async () => {
@@ -67,7 +71,15 @@ it('every run ends as its fixture says, over a kill in its middle', async () => 
     const { state, output, code } = fixture.ends;
     expect([fixture.name, ended.state, ended.error?.code]).toEqual([fixture.name, state, code]);
     if (output !== undefined) expect(ended.output).toEqual(output);
+    expect(ended.attributes).toEqual(fixture.start?.attributes ?? {});
     if (ended.closedAt !== undefined) expect(ended.closedAt.getTime()).toBeGreaterThan(killedAt);
+  }
+  for (const { fixture, run } of started.filter((each) => each.fixture.ends.children !== undefined)) {
+    const states = await until(`the children of ${fixture.name} to end`, async () => {
+      const { runs } = await client.list({ parent: run.id });
+      return runs.every(({ state }) => RESTING.has(state)) ? runs.map(({ state }) => state) : undefined;
+    });
+    expect(states.toSorted()).toEqual(fixture.ends.children);
   }
   client.close();
   await worker.stop();

@@ -8,21 +8,39 @@ import { runSeed } from './scenario/run-seed.js';
 
 const cel = createCelCompiler();
 
-/** The plan of a fixture as a version of the simulated family. Clients there send inputs of their own. */
-function planOf(json: unknown, index: number): Plan {
+/**
+ * A plan as the simulator runs it. Clients there send inputs of their own.
+ *
+ * @param familySlug of its versions clients start the simulated one, steps those of children
+ */
+function planOf(json: unknown, familySlug: string | undefined, version: number): Plan {
   const { definition } = validateDefinition(json, cel);
   if (definition === undefined) throw new TypeError('a fixture that is refused');
-  // The simulated workers serve this family, and the default queue.
+  // The simulated workers serve the default queue.
   const steps = definition.steps.map(({ queue: _queue, ...step }) => step);
-  const plan = compilePlan({ ...definition, family_slug: 'test', steps }, index + 1, cel);
+  const plan = compilePlan({ ...definition, steps, family_slug: familySlug ?? definition.family_slug }, version, cel);
   return { ...plan, checkInput: () => [] };
 }
 
-const plans = (await definitionFixtures()).map(({ json }, index) => planOf(json, index));
+const fixtures = await definitionFixtures();
+const children = fixtures.flatMap(({ children: own = [] }) => own);
+const plans = [
+  ...fixtures.map(({ json }, index) => planOf(json, 'test', index + 1)),
+  ...children.map(({ definition }) => planOf(definition, undefined, 1)),
+];
+
+/** The input of a fixture, so that its steps find what they read. */
+const inputs = new Map(
+  plans.flatMap((plan, index): [Plan, object][] => {
+    const input = fixtures[index]?.input;
+    return typeof input === 'object' && input !== null ? [[plan, input]] : [];
+  }),
+);
+const sampleOf = (plan: Plan): object => inputs.get(plan) ?? {};
 
 describe('the fixtures in the simulator', () => {
   it.each([1, 2, 3, 4, 5, 6, 7, 8])('seed %i', async (seed) => {
-    const { violations, runs } = await runSeed(seed, { plans });
+    const { violations, runs } = await runSeed(seed, { plans, sampleOf });
     expect(violations).toEqual([]);
     expect(runs).toBeGreaterThan(0);
   });

@@ -24,7 +24,7 @@ async function load(name: string): Promise<NamedFixture> {
 /** All of them, by name. Throws when one of the two files of a fixture is missing. */
 export function definitionFixtures(): Promise<readonly NamedFixture[]> {
   const names = readdirSync(FOLDER)
-    .filter((file) => file !== 'fixture.ts')
+    .filter((file) => !['fixture.ts', 'from-json.ts'].includes(file))
     .map((file) => file.replace(/\.(ts|json)$/, ''));
   return Promise.all([...new Set(names)].sort().map(load));
 }

@@ -158,8 +158,8 @@ export class Engine implements Writer {
     const { sim, answers, truth, tokens, queueLimit: limit } = this.world;
     const answered = (ref: AttemptRef, ack: ResultAck): void => answers.result(ref, ack);
     if (!this.world.hasBridge) return new SimInvoker(sim, actor, limit, answered);
-    const { tenants, handlers } = truth;
-    return new BridgeInvoker({ actor, nodeId, clock, random, tenants, handlers, tokens, limit, answered });
+    const { tenants, families, handlers } = truth;
+    return new BridgeInvoker({ actor, nodeId, clock, random, tenants, families, handlers, tokens, limit, answered });
   }
 
   #changed(change: RunChange): void {

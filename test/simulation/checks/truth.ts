@@ -47,6 +47,11 @@ export class Truth {
     readonly isBulky: boolean,
   ) {}
 
+  /** Workflows of all plans. */
+  get families(): readonly string[] {
+    return [...new Set(this.plans.map(({ familySlug }) => familySlug))];
+  }
+
   /** Handlers of all plans. */
   get handlers(): readonly string[] {
     const steps = this.plans.flatMap((plan) => [...plan.stepByRef.values()]);

@@ -21,6 +21,7 @@ export interface BridgeInvokerOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly tenants: readonly string[];
+  readonly families: readonly string[];
   readonly handlers: readonly string[];
   readonly tokens: TokenBook;
   /** Tasks that may wait. */
@@ -102,7 +103,7 @@ export class BridgeInvoker implements EngineInvoker {
   }
 
   hello(stream: Connection, holds: readonly AttemptRef[]): void {
-    const { tenants, handlers, tokens } = this.options;
+    const { tenants, families, handlers, tokens } = this.options;
     const links = new Map<string, BridgeLink>();
     this.#links.set(stream, links);
     try {
@@ -115,7 +116,7 @@ export class BridgeInvoker implements EngineInvoker {
         };
         const link = new BridgeLink(
           {
-            ...{ tenantId, stream, tokens, handlers },
+            ...{ tenantId, stream, tokens, families, handlers },
             open: (workStream) => this.#bridge.open(principal, workStream),
             written: (ref) => this.#waiting.delete(attemptName(ref)),
           },

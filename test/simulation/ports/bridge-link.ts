@@ -16,6 +16,8 @@ export interface LinkOptions {
   readonly tenantId: string;
   readonly stream: Connection;
   readonly tokens: TokenBook;
+  /** Workflows that the worker serves. */
+  readonly families: readonly string[];
   /** Handlers of the worker. */
   readonly handlers: readonly string[];
   /** Opens the session. */
@@ -56,10 +58,9 @@ export class BridgeLink implements WorkStream {
     readonly options: LinkOptions,
     holds: readonly AttemptRef[],
   ) {
-    const { stream, handlers } = options;
+    const { stream, families, handlers } = options;
     this.#opened = options.open(this);
     const { slots, workerId } = stream.worker;
-    const families = ['test', 'leaf', 'branch'];
     const workflows = families.map((familySlug) => ({ definition: { familySlug }, handlers: [...handlers] }));
     const inventory = { holds: this.#holds(holds) };
     this.#say({ hello: { workerId: workerUuid(workerId), slots, workflows, inventory }, credits: slots });

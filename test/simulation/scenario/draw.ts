@@ -73,10 +73,16 @@ function request(choices: Choices, plan: Plan, input: Value, key: string | null)
 }
 
 /** Draws one start. */
-export function drawStart(choices: Choices, plans: readonly Plan[], n: number, isPoison: boolean): StartRequest {
-  const input = jsonValue({ n, note: isPoison ? VENOM : '' });
+export function drawStart(
+  choices: Choices,
+  plans: readonly Plan[],
+  n: number,
+  isPoison: boolean,
+  sampleOf: (plan: Plan) => object = () => ({}),
+): StartRequest {
   const plan = choices.pick(plans) ?? plans[0];
   if (plan === undefined) throw new RangeError('a seed without plans');
+  const input = jsonValue({ ...sampleOf(plan), n, note: isPoison ? VENOM : '' });
   return request(choices, plan, input, choices.chance(0.5) ? `key-${n}` : null);
 }
 

@@ -38,6 +38,8 @@ export interface SeedOptions {
   readonly print?: (line: string) => void;
   /** Versions of the family that clients start. Default: drawn from the seed. */
   readonly plans?: readonly Plan[];
+  /** What a start of the plan has in its input beside what the simulation checks. Default: nothing. */
+  readonly sampleOf?: (plan: Plan) => object;
 }
 
 const SECOND_US = 1_000_000;
@@ -47,12 +49,12 @@ const LIVENESS_US = 15 * 60 * SECOND_US;
 const QUIET_US = 45 * SECOND_US;
 const OPERATOR_US = 3 * SECOND_US;
 
-function planClients(world: World, draw: Draw): void {
+function planClients(world: World, draw: Draw, sampleOf: SeedOptions['sampleOf']): void {
   const { sim } = world;
   const { choices, faults, scheduler } = sim;
   for (let n = 1; n <= draw.runs; n += 1) {
     const isPoison = faults.strikes('poison_payload');
-    const request = drawStart(choices, world.truth.plans, n, isPoison);
+    const request = drawStart(choices, world.truth.plans, n, isPoison, sampleOf);
     const atUs = choices.int(0, draw.safetyUs);
     scheduler.at(atUs, null, 'a client comes', () => world.client.start(request, isPoison));
     if (request.startKey === null || isPoison || !faults.strikes('start_doubled')) continue;
@@ -95,14 +97,14 @@ function operator(world: World): void {
   world.sim.scheduler.after(OPERATOR_US, null, 'the operator looks around', () => operator(world));
 }
 
-async function live(world: World, draw: Draw): Promise<void> {
+async function live(world: World, draw: Draw, sampleOf: SeedOptions['sampleOf']): Promise<void> {
   const { sim } = world;
   const { scheduler } = sim;
   const isOver = (): boolean => sim.violations.length > 0;
   const nothing = (): void => undefined;
   for (let count = 0; count < draw.engines; count += 1) world.addEngine(null);
   for (let count = 0; count < draw.workers; count += 1) world.addWorker();
-  planClients(world, draw);
+  planClients(world, draw, sampleOf);
   new Fate(world).begin();
   await scheduler.run(draw.safetyUs, nothing, isOver);
   sim.note('HEALED');
@@ -144,7 +146,7 @@ export async function runSeed(seed: number, options: SeedOptions = {}): Promise<
   };
   process.on('unhandledRejection', rejected);
   try {
-    await live(world, draw);
+    await live(world, draw, options.sampleOf);
   } catch (error) {
     sim.violate(`something threw: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   } finally {
