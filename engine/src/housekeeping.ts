@@ -1,5 +1,9 @@
-/** What a node does beside its work: partitions and keys each hour, old slots of schedules, runs whose retention is over. */
+/**
+ * What a node does beside its work: partitions and keys each hour, old slots of schedules and decisions, runs whose
+ * retention is over.
+ */
 import type { Clock, Timer } from './kernel/index.js';
+import { maintainRouting } from './routing/index.js';
 import { maintainSchedules } from './schedules/index.js';
 import type { Database } from './store/index.js';
 import type { Log, Metrics } from './telemetry/index.js';
@@ -31,6 +35,7 @@ export function startHousekeeping({ db, clock, metrics, log }: HousekeepingParts
     try {
       await maintainRuns(db);
       await maintainSchedules(db, clock);
+      await maintainRouting(db);
     } catch (err) {
       log.error({ err }, 'a background task failed');
     }

@@ -5,14 +5,14 @@
  */
 import { createDoors, type Doors } from './api/index.js';
 import { Bridge, createEndpoints, type Endpoints, type EndpointsOptions, taskTokens } from './bridge/index.js';
-import { type PostgresBusOptions, postgresBus, withoutVainHints } from './bus/index.js';
+import { type Bus, type PostgresBusOptions, postgresBus, withoutVainHints } from './bus/index.js';
 import type { Settings } from './config.js';
 import { egressGuard, systemResolver } from './egress/index.js';
 import { createCelCompiler } from './expressions/index.js';
-import { createDirectory } from './routing/index.js';
+import { createRouting, type Routing } from './routing/index.js';
 import {
-  type Clock,
   type ClusterSecret,
+  ENGINE_VERSION,
   type Random,
   type SystemClock,
   systemClock,
@@ -115,7 +115,7 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
   const doors = createDoors({
     ...{ tenancy, catalog: registry, plans: registry.planSource, coordinator, bridge, bus, clock, random, log },
     ...{ reader, schedules, tracing, endpoints, metrics: metrics.registry },
-    ...createDirectory({ db, cel: createCelCompiler(), newId }),
+    ...routingOf(node, { newId, bus, secret }),
     ...{ metricsAccess: settings.DUCTOR_METRICS, callsPerKey: settings.DUCTOR_CALLS_PER_KEY },
   });
   advertised.address = await listen(doors, settings);
@@ -141,6 +141,16 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
       await db.close();
     },
   };
+}
+
+/** Routing, with a key of its own for the seeds of random choices. */
+function routingOf(
+  { db, clock }: Node,
+  { secret, ...parts }: { readonly newId: () => string; readonly bus: Bus; readonly secret: ClusterSecret },
+): Routing {
+  const [seedKey] = secret.keysFor('ductor/routing-seed/v1');
+  const engine = { version: ENGINE_VERSION, tzdb: process.versions.tz ?? '' };
+  return createRouting({ ...parts, db, clock, seedKey, engine, cel: createCelCompiler() });
 }
 
 function busOptions({ db, clock }: Node, log: Log): PostgresBusOptions {

@@ -18,3 +18,15 @@ export {
   type Taking,
   type Wanted,
 } from './authority/decide.js';
+export { lockAccounts } from './authority/sql/lock-accounts.js';
+export { writeAccounts, type AccountChange } from './authority/sql/write-accounts.js';
+export {
+  createAssignments,
+  type AssignmentAction,
+  type AssignmentCaller,
+  type Assignments,
+} from './assignments/assignments.js';
+export type { AssignmentQuery } from './assignments/sql/read-assignments.js';
+export { insertAssignments } from './assignments/sql/insert-assignments.js';
+export { readAssignments } from './assignments/sql/read-assignments.js';
+export type { StoredAssignment } from './assignments/stored-assignment.js';

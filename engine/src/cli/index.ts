@@ -1,2 +1,2 @@
 /** The command line. */
-export { ENGINE_VERSION, runProgram } from './program.js';
+export { runProgram } from './program.js';

@@ -1,6 +1,6 @@
 /** The command line: what `ductor` understands. */
 import { Command, CommanderError } from 'commander';
-import { systemClock } from '../kernel/index.js';
+import { ENGINE_VERSION, systemClock } from '../kernel/index.js';
 import type { CliContext } from './context.js';
 import { doctorCommand } from './doctor/command.js';
 import { endpointCommands } from './endpoint/commands.js';
@@ -13,9 +13,6 @@ import { tenancyCommands } from './tenancy/commands.js';
 import { workflowCommands } from './workflow/commands.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
-
-/** Version of the engine, as `ductor --version` prints it. */
-export const ENGINE_VERSION = '0.1.0';
 
 const EXIT_CODES = `
 Exit codes: 0 done, 1 failed, 2 wrong usage.

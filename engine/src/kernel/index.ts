@@ -15,3 +15,4 @@ export { Secret } from './secret-value.js';
 export { sha256Hex } from './sha256.js';
 export { backgroundTimer, sleep, systemClock, type SystemClock, type SystemClockOptions } from './system-clock.js';
 export { systemRandom } from './system-random.js';
+export { ENGINE_VERSION } from './engine-version.js';

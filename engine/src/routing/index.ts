@@ -33,3 +33,16 @@ export {
   type StoredRule,
 } from './rules/rule.js';
 export { createRules, MAX_RULES, type Rules, type RulesOptions } from './rules/rules.js';
+export { createRouting, type Router, type Routing, type RoutingOptions } from './routing.js';
+export { maintainRouting } from './maintain-routing.js';
+export type { Decisions } from './decisions/store/decisions.js';
+export type { DecisionQuery } from './decisions/store/sql/read-decisions.js';
+export { storedDecisionOf, type StoredDecision } from './decisions/store/stored-decision.js';
+export type { RouteAsk } from './lane/ask.js';
+export type { Routed, RouteCall } from './lane/route-call.js';
+export { World, type WorldChanges, type WorldParts } from './lane/world.js';
+export type { Outcomes, RecipientHealth } from './outcomes/outcomes.js';
+export { isCurrent, type PoolStanding, type Standing } from './standing/standing.js';
+export { readStanding } from './standing/sql/read-standing.js';
+export { lockStates, openStates, writeStates } from './standing/sql/strategy-states.js';
+export { PoolViews } from './views/pool-views.js';

@@ -5,6 +5,8 @@
 
 /** What a key may be allowed to do. */
 export type Scope =
+  | 'assignment:read'
+  | 'assignment:write'
   | 'audit:read'
   | 'bridge:work'
   | 'key:read'
@@ -15,6 +17,9 @@ export type Scope =
   | 'recipient:delete'
   | 'recipient:read'
   | 'recipient:write'
+  | 'routing:read'
+  | 'routing:report'
+  | 'routing:route'
   | 'rule:delete'
   | 'rule:read'
   | 'rule:write'
@@ -31,6 +36,8 @@ export const OPERATOR_SCOPE = 'tenant:admin';
 
 /** Scopes within a tenant. */
 export const TENANT_SCOPES: readonly Scope[] = [
+  'assignment:read',
+  'assignment:write',
   'audit:read',
   'bridge:work',
   'key:read',
@@ -41,6 +48,9 @@ export const TENANT_SCOPES: readonly Scope[] = [
   'recipient:delete',
   'recipient:read',
   'recipient:write',
+  'routing:read',
+  'routing:report',
+  'routing:route',
   'rule:delete',
   'rule:read',
   'rule:write',
@@ -60,6 +70,14 @@ export const PUBLIC = 'public';
 
 /** Full gRPC method name to what it needs. */
 export const PERMISSIONS: Readonly<Record<string, Scope | typeof PUBLIC>> = {
+  '/ductor.v1.AssignmentService/AcceptAssignment': 'assignment:write',
+  '/ductor.v1.AssignmentService/BatchAssignments': 'assignment:write',
+  '/ductor.v1.AssignmentService/CompleteAssignment': 'assignment:write',
+  '/ductor.v1.AssignmentService/ConfirmAssignment': 'assignment:write',
+  '/ductor.v1.AssignmentService/DeclineAssignment': 'assignment:write',
+  '/ductor.v1.AssignmentService/GetAssignment': 'assignment:read',
+  '/ductor.v1.AssignmentService/ListAssignments': 'assignment:read',
+  '/ductor.v1.AssignmentService/ReleaseAssignment': 'assignment:write',
   '/ductor.v1.AuditService/ListAuditEvents': 'audit:read',
   '/ductor.v1.BridgeService/Work': 'bridge:work',
   '/ductor.v1.EndpointService/DeleteEndpoint': 'bridge:work',
@@ -81,6 +99,17 @@ export const PERMISSIONS: Readonly<Record<string, Scope | typeof PUBLIC>> = {
   '/ductor.v1.RecipientService/PauseRecipient': 'recipient:write',
   '/ductor.v1.RecipientService/ResumeRecipient': 'recipient:write',
   '/ductor.v1.RecipientService/UpdateRecipient': 'recipient:write',
+  '/ductor.v1.RoutingService/ExplainDecision': 'routing:read',
+  '/ductor.v1.RoutingService/ExportDecision': 'routing:read',
+  '/ductor.v1.RoutingService/GetDecision': 'routing:read',
+  '/ductor.v1.RoutingService/ListDecisions': 'routing:read',
+  '/ductor.v1.RoutingService/PreviewRoute': 'routing:read',
+  '/ductor.v1.RoutingService/PreviewRoutes': 'routing:read',
+  '/ductor.v1.RoutingService/ReplayDecision': 'routing:read',
+  // No rows of the audit trail: a decision is its own trail, and a report changes nothing that anybody has set.
+  '/ductor.v1.RoutingService/ReportOutcome': 'routing:report',
+  '/ductor.v1.RoutingService/Route': 'routing:route',
+  '/ductor.v1.RoutingService/RouteBatch': 'routing:route',
   '/ductor.v1.RuleService/CreateRule': 'rule:write',
   '/ductor.v1.RuleService/DeleteRule': 'rule:delete',
   '/ductor.v1.RuleService/GetRule': 'rule:read',

@@ -42,7 +42,14 @@ async function makeIds(tenantId: string, apiKey: string): Promise<Ids> {
   const runId = data?.id ?? '';
   const { keyId } = await node.tenancy.createKey({ tenantId, name: 'named', scopes: ['run:read'] });
   const nobody = '01900000-0000-7000-8000-00000000000e';
-  const others = { endpointId: nobody, poolId: nobody, recipientId: nobody, ruleId: nobody };
+  const others = {
+    endpointId: nobody,
+    poolId: nobody,
+    recipientId: nobody,
+    ruleId: nobody,
+    decisionId: nobody,
+    assignmentId: nobody,
+  };
   return { runId, openRunId: runId, workflowId: id, familySlug, keyId, scheduleId: keyId, ...others };
 }
 

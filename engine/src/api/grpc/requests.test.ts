@@ -132,7 +132,15 @@ describe('bytes that are no message', () => {
     const method = fc.constantFrom(...MATRIX_METHODS);
     const ids = {
       ...{ runId: NOBODY, openRunId: NOBODY, workflowId: 'flow', familySlug: 'flow', keyId: NOBODY },
-      ...{ endpointId: NOBODY, scheduleId: NOBODY, poolId: NOBODY, recipientId: NOBODY, ruleId: NOBODY },
+      ...{
+        endpointId: NOBODY,
+        scheduleId: NOBODY,
+        poolId: NOBODY,
+        recipientId: NOBODY,
+        ruleId: NOBODY,
+        decisionId: NOBODY,
+        assignmentId: NOBODY,
+      },
     };
     const good = method.map((one) => ({ one, bytes: goodBytes(one, ids) }));
     const bent = fc

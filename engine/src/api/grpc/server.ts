@@ -72,6 +72,10 @@ export interface GrpcServerOptions {
   readonly pools: PoolServiceParts['pools'];
   readonly recipients: RecipientServiceParts['recipients'];
   readonly rules: RoutingServiceParts['rules'];
+  readonly router: RoutingServiceParts['router'];
+  readonly decisions: RoutingServiceParts['decisions'];
+  readonly outcomes: RoutingServiceParts['outcomes'];
+  readonly assignments: RoutingServiceParts['assignments'];
   readonly bus: Bus;
   readonly clock: Clock;
   readonly random: Random;

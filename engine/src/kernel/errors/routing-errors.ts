@@ -3,6 +3,13 @@ import type { ErrorKind } from './error-kind.js';
 
 /** Keep alphabetical. */
 export const ROUTING_ERRORS = {
+  assignment_state_conflict: {
+    grpc: 'FAILED_PRECONDITION',
+    http: 412,
+    retryable: false,
+    meaning: 'The assignment is in a state that this does not lead on from.',
+    remedy: 'Read the assignment: only an offer is accepted, confirmed or declined, only active work is completed.',
+  },
   capacity_authority_unavailable: {
     grpc: 'UNAVAILABLE',
     http: 503,
@@ -24,6 +31,13 @@ export const ROUTING_ERRORS = {
     retryable: false,
     meaning: 'A pool with this name exists.',
     remedy: 'Update that pool, or choose another name.',
+  },
+  recipient_capacity_exhausted: {
+    grpc: 'RESOURCE_EXHAUSTED',
+    http: 429,
+    retryable: true,
+    meaning: 'The recipient has no room for the work, by its limit at a time or by the day.',
+    remedy: 'Try again when work of it has ended, or route the work to another recipient.',
   },
   recipient_exists: {
     grpc: 'ALREADY_EXISTS',

@@ -5,8 +5,12 @@ import {
   CANDIDATE_SCHEMA,
   compileOpening,
   milliOf,
+  msOf,
+  ROUTABLE_SCHEMA,
+  STATEFUL_STRATEGIES,
   strategyOf,
   type Attribute,
+  type PoolConfig,
   type PoolFields,
   type RecipientFields,
   type StrategyName,
@@ -68,6 +72,10 @@ export interface PoolView {
   readonly tiers: ReadonlyMap<string, number>;
   /** What its expressions read, so that a record keeps that and no more. */
   readonly reads: PoolReads;
+  /** Whether a choice depends on earlier ones: its state is locked before each. */
+  readonly isStateful: boolean;
+  /** How work that comes twice is told; undefined: it is not. */
+  readonly dedupe: { readonly key: CelExpression | undefined; readonly windowUs: number } | undefined;
 }
 
 /** What a pool's expressions and strategies read of candidates and routables. */
@@ -185,6 +193,12 @@ function readsOf(expressions: readonly CelExpression[], nodes: readonly Strategy
   };
 }
 
+function dedupeOf({ dedupe }: PoolConfig, compiler: CelCompiler): PoolView['dedupe'] {
+  if (dedupe === undefined) return undefined;
+  const key = dedupe.key === undefined ? undefined : compiler.compile(dedupe.key, ROUTABLE_SCHEMA, 'string');
+  return { key, windowUs: msOf(dedupe.window) * 1000 };
+}
+
 function placed(members: readonly Member[]): Pick<PoolView, 'members' | 'tiers'> {
   return {
     members: members.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
@@ -233,6 +247,8 @@ export function poolView(
       [...nodesOf(node), ...(tie === undefined ? [] : nodesOf(tie))],
       settings.slowStart !== undefined,
     ),
+    isStateful: nodesOf(node).some(({ strategy }) => strategy !== 'sticky' && STATEFUL_STRATEGIES.includes(strategy)),
+    dedupe: dedupeOf(config, compiler),
   };
 }
 

@@ -35,12 +35,15 @@ export interface CompiledStrategy {
   readonly expressions: readonly CelExpression[];
   /** Names of the strategies in the app's code that have to be asked before the choice. */
   readonly customs: readonly string[];
+  /** Keys of its sticky strategies: their bindings have to be looked up before the choice. */
+  readonly affinityKeys: readonly CelExpression[];
 }
 
 /** Compiles expressions and remembers them. */
 interface Compiling {
   readonly expressions: CelExpression[];
   readonly customs: string[];
+  readonly affinityKeys: CelExpression[];
   key(text: string): CelExpression;
   condition(text: string): CelExpression;
   number(text: string): CelExpression;
@@ -58,6 +61,7 @@ function compiling(compiler: CelCompiler): Compiling {
   return {
     expressions,
     customs: [],
+    affinityKeys: [],
     key: (text) => keep(compiler.compile(text, ROUTABLE_SCHEMA, 'string')),
     condition: (text) => keep(compiler.compile(text, CANDIDATE_SCHEMA, 'bool')),
     number: (text) => keep(compiler.compile(text, CANDIDATE_SCHEMA, 'double')),
@@ -121,6 +125,12 @@ function learningLeafOf(node: StrategyNode, cel: Compiling): Strategy | undefine
   }
 }
 
+function affinityKey(text: string, cel: Compiling): CelExpression {
+  const key = cel.key(text);
+  cel.affinityKeys.push(key);
+  return key;
+}
+
 /** A strategy that chooses by others. */
 function combinatorOf(node: StrategyNode, of: readonly Strategy[], cel: Compiling): Strategy {
   const [first, second] = of;
@@ -129,7 +139,7 @@ function combinatorOf(node: StrategyNode, of: readonly Strategy[], cel: Compilin
     case 'priority':
       return priority(node.params, first);
     case 'sticky':
-      return sticky(node.params, cel.key(node.params.key), first);
+      return sticky(node.params, affinityKey(node.params.key, cel), first);
     case 'top_k':
       return topK(node.params, first);
     case 'split':
@@ -164,5 +174,5 @@ function compileNode(node: StrategyNode, cel: Compiling): Strategy {
 export function compileStrategy(node: StrategyNode, compiler: CelCompiler): CompiledStrategy {
   const cel = compiling(compiler);
   const strategy = compileNode(node, cel);
-  return { strategy, expressions: cel.expressions, customs: cel.customs };
+  return { strategy, expressions: cel.expressions, customs: cel.customs, affinityKeys: cel.affinityKeys };
 }

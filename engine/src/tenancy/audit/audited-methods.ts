@@ -6,11 +6,12 @@ import { PERMISSIONS } from '../permissions.js';
 
 /** Kinds of objects. */
 export type ObjectKind =
-  'api_key' | 'endpoint' | 'pool' | 'recipient' | 'rule' | 'run' | 'schedule' | 'tenant' | 'workflow';
+  'api_key' | 'assignment' | 'endpoint' | 'pool' | 'recipient' | 'rule' | 'run' | 'schedule' | 'tenant' | 'workflow';
 
 /** Every kind. */
 export const OBJECT_KINDS: readonly ObjectKind[] = [
   'api_key',
+  'assignment',
   'endpoint',
   'pool',
   'recipient',
@@ -29,6 +30,13 @@ export interface AuditedMethod {
 }
 
 const AUDITED: Readonly<Record<string, AuditedMethod>> = {
+  '/ductor.v1.AssignmentService/AcceptAssignment': { kind: 'assignment', field: 'assignmentId' },
+  // Each assignment that changes has a row of its own.
+  '/ductor.v1.AssignmentService/BatchAssignments': { kind: 'assignment', field: 'items' },
+  '/ductor.v1.AssignmentService/CompleteAssignment': { kind: 'assignment', field: 'assignmentId' },
+  '/ductor.v1.AssignmentService/ConfirmAssignment': { kind: 'assignment', field: 'assignmentId' },
+  '/ductor.v1.AssignmentService/DeclineAssignment': { kind: 'assignment', field: 'assignmentId' },
+  '/ductor.v1.AssignmentService/ReleaseAssignment': { kind: 'assignment', field: 'assignmentId' },
   '/ductor.v1.EndpointService/DeleteEndpoint': { kind: 'endpoint', field: 'endpointId' },
   '/ductor.v1.EndpointService/RegisterEndpoint': { kind: 'endpoint', field: 'name' },
   '/ductor.v1.PoolService/CreatePool': { kind: 'pool', field: 'name' },

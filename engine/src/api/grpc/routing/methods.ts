@@ -1,22 +1,61 @@
 /** The methods of routing. */
+import { AssignmentServiceService } from '../../../gen/ductor/v1/assignment.js';
+import { RoutingServiceService } from '../../../gen/ductor/v1/routing.js';
 import { RuleServiceService } from '../../../gen/ductor/v1/rule.js';
 import type { GuardOptions } from '../guard.js';
 import { ServiceBuilder } from '../service.js';
+import * as assignments from './assignment-service.js';
+import * as decisions from './decision-service.js';
+import * as routes from './routing-service.js';
 import * as rules from './rule-service.js';
 
 /** What the handlers of routing need. */
-export type RoutingServiceParts = rules.RuleServiceParts;
+export type RoutingServiceParts = rules.RuleServiceParts &
+  routes.RouteParts &
+  decisions.DecisionParts &
+  assignments.AssignmentParts;
 
-/** RuleService. */
-export function routingMethods(parts: RoutingServiceParts, guard: GuardOptions): readonly ServiceBuilder[] {
+function ruleMethods(parts: RoutingServiceParts, guard: GuardOptions): ServiceBuilder {
   const R = RuleServiceService;
-  return [
-    new ServiceBuilder(guard)
-      .unary(R.createRule, rules.createRule(parts))
-      .unary(R.getRule, rules.getRule(parts))
-      .unary(R.listRules, rules.listRules(parts))
-      .unary(R.updateRule, rules.updateRule(parts))
-      .unary(R.deleteRule, rules.deleteRule(parts))
-      .unary(R.reorderRules, rules.reorderRules(parts)),
-  ];
+  return new ServiceBuilder(guard)
+    .unary(R.createRule, rules.createRule(parts))
+    .unary(R.getRule, rules.getRule(parts))
+    .unary(R.listRules, rules.listRules(parts))
+    .unary(R.updateRule, rules.updateRule(parts))
+    .unary(R.deleteRule, rules.deleteRule(parts))
+    .unary(R.reorderRules, rules.reorderRules(parts));
+}
+
+function decisionMethods(parts: RoutingServiceParts, guard: GuardOptions): ServiceBuilder {
+  const R = RoutingServiceService;
+  return new ServiceBuilder(guard)
+    .unary(R.route, routes.route(parts))
+    .unary(R.previewRoute, routes.previewRoute(parts))
+    .unary(R.routeBatch, routes.routeBatch(parts, guard.report))
+    .unary(R.previewRoutes, routes.previewRoutes(parts, guard.report))
+    .unary(R.reportOutcome, routes.reportOutcome(parts))
+    .unary(R.listDecisions, decisions.listDecisions(parts))
+    .unary(R.getDecision, decisions.getDecision(parts))
+    .unary(R.explainDecision, decisions.explainDecision(parts))
+    .unary(R.replayDecision, decisions.replayDecision(parts))
+    .unary(R.exportDecision, decisions.exportDecision(parts));
+}
+
+function assignmentMethods(parts: RoutingServiceParts, guard: GuardOptions): ServiceBuilder {
+  const A = AssignmentServiceService;
+  const { actOnAssignment: act } = assignments;
+  return new ServiceBuilder(guard)
+    .unary(A.listAssignments, assignments.listAssignments(parts))
+    .unary(A.getAssignment, assignments.getAssignment(parts))
+    .unary(A.acceptAssignment, act(parts, 'accept', A.acceptAssignment.path))
+    .unary(A.declineAssignment, act(parts, 'decline', A.declineAssignment.path))
+    .unary(A.confirmAssignment, act(parts, 'confirm', A.confirmAssignment.path))
+    .unary(A.completeAssignment, act(parts, 'complete', A.completeAssignment.path))
+    .unary(A.releaseAssignment, act(parts, 'release', A.releaseAssignment.path))
+    .unary(A.batchAssignments, assignments.batchAssignments(parts));
+}
+
+/** RuleService, RoutingService and AssignmentService. */
+export function routingMethods(parts: RoutingServiceParts, guard: GuardOptions): readonly ServiceBuilder[] {
+  return [ruleMethods(parts, guard), decisionMethods(parts, guard), assignmentMethods(parts, guard)];
 }

@@ -1,10 +1,10 @@
 /** A whole node on a real database, for tests of the door: every room is the real one, the bus is in memory. */
-import { clusterSecret, systemClock, systemRandom, uuidV7 } from '../../../kernel/index.js';
+import { type ClusterSecret, clusterSecret, systemClock, systemRandom, uuidV7 } from '../../../kernel/index.js';
 import { memoryBus, type Bus } from '../../../bus/index.js';
 import { Bridge, createEndpoints, taskTokens } from '../../../bridge/index.js';
 import { egressGuard, type EgressPolicy, systemResolver } from '../../../egress/index.js';
 import { createCelCompiler } from '../../../expressions/index.js';
-import { createDirectory } from '../../../routing/index.js';
+import { createRouting, type Routing, type RoutingOptions } from '../../../routing/index.js';
 import type { Database } from '../../../store/index.js';
 import { createLog, createMetrics, type Log } from '../../../telemetry/index.js';
 import { createTenancy, SCOPES, type Scope, type Tenancy } from '../../../tenancy/index.js';
@@ -58,6 +58,11 @@ function recordedLog(): { readonly log: Log; readonly logged: string[] } {
   return { log: createLog({ write: (line) => void logged.push(line) }), logged };
 }
 
+function routingOf(parts: Pick<RoutingOptions, 'db' | 'clock' | 'bus' | 'newId'>, secret: ClusterSecret): Routing {
+  const [seedKey] = secret.keysFor('ductor/routing-seed/v1');
+  return createRouting({ ...parts, seedKey, cel: createCelCompiler(), engine: { version: 'test', tzdb: '' } });
+}
+
 /** Starts a node on the database. */
 export async function startTestNode(db: Database, options: TestNodeOptions = {}): Promise<TestNode> {
   const [clock, random] = [systemClock(), systemRandom()];
@@ -89,7 +94,7 @@ export async function startTestNode(db: Database, options: TestNodeOptions = {})
   const server = createDoors({
     ...shared,
     ...{ tenancy, coordinator, bridge, endpoints, log, catalog: registry, reader, schedules },
-    ...createDirectory({ db, cel: createCelCompiler(), newId }),
+    ...routingOf({ db, clock, bus, newId }, secret),
     ...{ metrics: createMetrics().registry, metricsAccess: 'loopback', limits: options.limits ?? {} },
     callsPerKey: options.callsPerKey ?? 1_000_000,
   });

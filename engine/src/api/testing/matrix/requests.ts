@@ -24,6 +24,9 @@ export interface Ids {
   readonly recipientId: string;
   /** Made anew each time. */
   readonly ruleId: string;
+  /** A decision in the pool, and the offer that came of it: made anew each time. */
+  readonly decisionId: string;
+  readonly assignmentId: string;
 }
 
 /** How to ask. */
@@ -52,6 +55,21 @@ const naming = (request: GoodRequest['request']): GoodRequest => ({ request, nam
 
 /** By full names of methods. */
 export const GOOD_REQUESTS: Readonly<Record<string, GoodRequest>> = {
+  '/ductor.v1.AssignmentService/AcceptAssignment': naming(({ assignmentId }) => ({ assignment_id: assignmentId })),
+  '/ductor.v1.AssignmentService/BatchAssignments': {
+    request: ({ assignmentId }) => ({ items: [{ assignment_id: assignmentId, verb: 'ASSIGNMENT_VERB_ACCEPT' }] }),
+    namesObject: 'inside',
+    handsOn: [],
+  },
+  '/ductor.v1.AssignmentService/CompleteAssignment': {
+    ...naming(({ assignmentId }) => ({ assignment_id: assignmentId })),
+    answer: 'assignment_state_conflict',
+  },
+  '/ductor.v1.AssignmentService/ConfirmAssignment': naming(({ assignmentId }) => ({ assignment_id: assignmentId })),
+  '/ductor.v1.AssignmentService/DeclineAssignment': naming(({ assignmentId }) => ({ assignment_id: assignmentId })),
+  '/ductor.v1.AssignmentService/GetAssignment': naming(({ assignmentId }) => ({ assignment_id: assignmentId })),
+  '/ductor.v1.AssignmentService/ListAssignments': plain(() => ({})),
+  '/ductor.v1.AssignmentService/ReleaseAssignment': naming(({ assignmentId }) => ({ assignment_id: assignmentId })),
   '/ductor.v1.AuditService/ListAuditEvents': plain(() => ({})),
   '/ductor.v1.BridgeService/Work': plain(() => ({
     hello: { worker_id: '00000000-0000-4000-8000-000000000001', slots: 1 },
@@ -84,6 +102,17 @@ export const GOOD_REQUESTS: Readonly<Record<string, GoodRequest>> = {
   '/ductor.v1.RecipientService/UpdateRecipient': naming(({ recipientId }) => ({
     ...{ recipient_id: recipientId, recipient: { name: 'renamed' }, update_mask: 'name' },
   })),
+  '/ductor.v1.RoutingService/ExplainDecision': naming(({ decisionId }) => ({ decision_id: decisionId })),
+  '/ductor.v1.RoutingService/ExportDecision': naming(({ decisionId }) => ({ decision_id: decisionId })),
+  '/ductor.v1.RoutingService/GetDecision': naming(({ decisionId }) => ({ decision_id: decisionId })),
+  '/ductor.v1.RoutingService/ListDecisions': plain(() => ({})),
+  // A pool that there is not is an outcome, whoever it belongs to.
+  '/ductor.v1.RoutingService/PreviewRoute': plain(() => ({ routable: { id: 'lead-1' } })),
+  '/ductor.v1.RoutingService/PreviewRoutes': plain(() => ({ items: [{ routable: { id: 'lead-1' } }] })),
+  '/ductor.v1.RoutingService/ReplayDecision': naming(({ decisionId }) => ({ decision_id: decisionId })),
+  '/ductor.v1.RoutingService/ReportOutcome': naming(({ assignmentId }) => ({ assignment_id: assignmentId })),
+  '/ductor.v1.RoutingService/Route': plain(() => ({ routable: { id: 'lead-1' } })),
+  '/ductor.v1.RoutingService/RouteBatch': plain(() => ({ items: [{ routable: { id: 'lead-1' } }] })),
   '/ductor.v1.RuleService/CreateRule': plain(() => ({ name: freshName(), expr: 'true', action: 'drop' })),
   '/ductor.v1.RuleService/DeleteRule': naming(({ ruleId }) => ({ rule_id: ruleId })),
   '/ductor.v1.RuleService/GetRule': naming(({ ruleId }) => ({ rule_id: ruleId })),

@@ -2,6 +2,7 @@
 import { EndpointForm, EndpointServiceService, RegisterEndpointRequest } from '../../../gen/ductor/v1/endpoint.js';
 import { CreatePoolRequest, PoolServiceService } from '../../../gen/ductor/v1/pool.js';
 import { CreateRecipientRequest, RecipientServiceService, RecipientState } from '../../../gen/ductor/v1/recipient.js';
+import { RouteRequest, RoutingServiceService } from '../../../gen/ductor/v1/routing.js';
 import { CreateRuleRequest, RuleServiceService } from '../../../gen/ductor/v1/rule.js';
 import { TriggerRunRequest, RunServiceService } from '../../../gen/ductor/v1/run.js';
 import {
@@ -53,7 +54,7 @@ export interface MatrixWorld {
 interface Side {
   readonly tenantId: string;
   readonly client: TestClient;
-  readonly ids: Omit<Ids, 'openRunId' | 'endpointId' | 'scheduleId' | 'poolId' | 'recipientId' | 'ruleId'>;
+  readonly ids: Pick<Ids, 'runId' | 'workflowId' | 'familySlug' | 'keyId'>;
 }
 
 const WAIT = { ref: 'wait', type: 'STEP_TYPE_WAIT', args: { duration: '1h' } };
@@ -68,6 +69,8 @@ const MISSING: Ids = {
   poolId: '01900000-0000-7000-8000-00000000000f',
   recipientId: '01900000-0000-7000-8000-000000000010',
   ruleId: '01900000-0000-7000-8000-000000000011',
+  decisionId: '01900000-0000-7000-8000-000000000012',
+  assignmentId: '01900000-0000-7000-8000-000000000013',
 };
 
 async function startRun(client: TestClient, familySlug: string): Promise<string> {
@@ -100,12 +103,24 @@ let pools = 0;
 let keys = 0;
 
 async function makePool(client: TestClient): Promise<Pick<Ids, 'poolId' | 'recipientId'>> {
-  const named = CreatePoolRequest.fromPartial({ name: `named-${(pools += 1)}` });
+  const named = CreatePoolRequest.fromPartial({
+    ...{ name: `named-${(pools += 1)}`, config: { requiresAcceptance: true } },
+  });
   const poolId = (await call(client, PoolServiceService.createPool, named)).data?.id ?? '';
   const state = RecipientState.RECIPIENT_STATE_AVAILABLE;
   const member = CreateRecipientRequest.fromPartial({ poolId, name: 'member', state });
   const { data } = await call(client, RecipientServiceService.createRecipient, member);
   return { poolId, recipientId: data?.id ?? '' };
+}
+
+async function makeOffer(client: TestClient): Promise<Pick<Ids, 'decisionId' | 'assignmentId'>> {
+  const { poolId } = await makePool(client);
+  const { data } = await call(
+    client,
+    RoutingServiceService.route,
+    RouteRequest.fromPartial({ poolId, routable: { id: 'lead-1' } }),
+  );
+  return { decisionId: data?.id ?? '', assignmentId: data?.assignmentIds[0] ?? '' };
 }
 
 async function makeRule(client: TestClient): Promise<string> {
@@ -168,6 +183,7 @@ export async function matrixWorld(node: TestNode, name: string): Promise<MatrixW
         ...{ ...MISSING, ...ids },
         openRunId: isFor('RunService') ? await startRun(client, familySlug) : MISSING.openRunId,
         ...(isForPools ? await makePool(client) : {}),
+        ...(isFor('RoutingService') || isFor('AssignmentService') ? await makeOffer(client) : {}),
         ruleId: isFor('RuleService') ? await makeRule(client) : MISSING.ruleId,
         scheduleId: isFor('ScheduleService') ? await makeSchedule(client, familySlug) : MISSING.scheduleId,
         endpointId: isFor('EndpointService') ? await registerEndpoint(client) : MISSING.endpointId,

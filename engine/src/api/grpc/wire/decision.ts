@@ -1,0 +1,50 @@
+/** Decisions as messages. */
+import type {
+  DecisionExplanation,
+  ExplainedHop as HopMessage,
+  RoutingDecision,
+} from '../../../gen/ductor/v1/routing.js';
+import { storedDecisionOf, type Decision, type ExplainedHop, type Explanation } from '../../../routing/index.js';
+import type { StoredDecision } from '../../../routing/index.js';
+import { timestampOf } from './timestamp.js';
+
+/** A decision that is stored, as a message. */
+export function decisionMessage(stored: StoredDecision, explanation?: Explanation): RoutingDecision {
+  return {
+    id: stored.decisionId,
+    ...{ outcome: stored.outcome, outcomeClass: stored.outcomeClass, reason: stored.reason ?? '' },
+    slate: stored.slate.map(({ id, units }) => ({ recipientId: id, units })),
+    ...{ assignmentIds: [...stored.assignmentIds], reservationIds: [] },
+    ...{ poolId: stored.poolId ?? '', ruleId: stored.ruleId ?? '', routableId: stored.routableId },
+    explanation: explanation === undefined ? undefined : explanationMessage(explanation),
+    decidedAt: timestampOf(stored.decidedAtUs),
+    retryAt: stored.retryAtUs === null ? undefined : timestampOf(stored.retryAtUs),
+    duplicateOf: stored.duplicateOf ?? '',
+  };
+}
+
+/** A decision that is not stored: a preview. */
+export function previewMessage(decision: Decision, explanation?: Explanation): RoutingDecision {
+  return decisionMessage(storedDecisionOf(decision, []), explanation);
+}
+
+function hopMessage({ dropped, ranking, attempts, propensity, ...hop }: ExplainedHop): HopMessage {
+  return {
+    ...{ poolId: hop.poolId, poolName: hop.poolName, strategy: hop.strategy },
+    ...{ considered: hop.considered, eligible: hop.eligible },
+    dropped: dropped.map((each) => ({ ...each, recipients: [...each.recipients] })),
+    ranking: ranking.map(({ score, limit, ...each }) => ({ ...each, score, limit: limit ?? 0 })),
+    attempts: attempts.map(({ slate, admission, draws }) => ({ recipientIds: [...slate], admission, draws })),
+    propensityNumerator: propensity?.[0] ?? 0,
+    propensityDenominator: propensity?.[1] ?? 0,
+    ...{ notes: [...hop.notes], reason: hop.reason ?? '', fallback: hop.fallback ?? '' },
+  };
+}
+
+function explanationMessage({ rules, hops, winners }: Explanation): DecisionExplanation {
+  return {
+    rules: rules.map(({ id, name, result }) => ({ ruleId: id, name, result })),
+    hops: hops.map(hopMessage),
+    winners: [...winners],
+  };
+}

@@ -1,0 +1,172 @@
+/**
+ * The assignments of tenants.
+ *
+ * Invariants:
+ * 1. An assignment changes only while the account of its recipient is locked, so that what it has committed and the
+ *    account agree at each commit.
+ * 2. What was changed stands in the audit trail when, and only when, it was: both are one transaction.
+ * 3. A list of verbs is done in its order, in one transaction; one that is refused changes nothing and takes no other
+ *    with it.
+ */
+import { DuctorError } from '../../kernel/index.js';
+import type { Queryable, TenantAccess } from '../../store/index.js';
+import { deedOf, insertAudit, type Principal } from '../../tenancy/index.js';
+import { change, type Change, type Verb } from '../authority/assignment.js';
+import type { Accounts } from '../authority/decide.js';
+import { lockAccounts } from '../authority/sql/lock-accounts.js';
+import { writeAccounts, type AccountChange } from '../authority/sql/write-accounts.js';
+import type { StoredAssignment } from './stored-assignment.js';
+import { readAccounts } from './sql/read-accounts.js';
+import { listAssignments, readAssignments, type AssignmentQuery } from './sql/read-assignments.js';
+import { writeAssignments } from './sql/write-assignments.js';
+
+const DAY_US = 86_400_000_000;
+
+/** One thing to do. */
+export interface AssignmentAction {
+  readonly assignmentId: string;
+  readonly verb: Verb;
+  /** For the audit trail. */
+  readonly reason: string;
+}
+
+/** Who asks, and the method it called. */
+export interface AssignmentCaller {
+  readonly by: Principal;
+  /** Full name, for the audit trail. */
+  readonly method: string;
+}
+
+/** The assignments. Ids of other tenants answer not_found, as those of no assignment do. */
+export interface Assignments {
+  /** Throws not_found. */
+  get(tenantId: string, assignmentId: string): Promise<StoredAssignment>;
+  /** Latest first. */
+  list(tenantId: string, query: AssignmentQuery): Promise<readonly StoredAssignment[]>;
+  /**
+   * Does the actions in their order, in one transaction. Doing again what was done is fine and changes nothing.
+   *
+   * @returns for each action the assignment as it is then, or not_found, assignment_state_conflict,
+   *   recipient_capacity_exhausted, capacity_authority_unavailable
+   */
+  act(
+    caller: AssignmentCaller,
+    actions: readonly AssignmentAction[],
+  ): Promise<readonly (StoredAssignment | DuctorError)[]>;
+}
+
+function unknown(assignmentId: string): DuctorError {
+  return new DuctorError('not_found', `there is no assignment ${assignmentId}`);
+}
+
+function refusal(assignment: StoredAssignment, verb: Verb, result: Exclude<Change, { kind: 'changed' }>): DuctorError {
+  const name = `assignment ${assignment.assignmentId}`;
+  if (result.kind === 'conflict') {
+    return new DuctorError(
+      'assignment_state_conflict',
+      `${name} is ${result.state}: ${verb} does not lead on from that`,
+    );
+  }
+  const [decided] = result.kind === 'refused' && result.admission.kind === 'refused' ? result.admission.decided : [];
+  if (decided === undefined) {
+    return new DuctorError('capacity_authority_unavailable', `${name}: nothing is counted for its recipient`);
+  }
+  const { used, limit, usedToday, dailyLimit, units } = decided;
+  const day = dailyLimit === 0 ? '' : `, ${usedToday} of ${dailyLimit} today`;
+  const text = `${name} needs ${units} units of recipient ${decided.recipientId}, which has ${used} of ${limit} in use`;
+  return new DuctorError('recipient_capacity_exhausted', `${text}${day}`);
+}
+
+/** Actions being done: accounts and assignments as they have become so far. */
+class Acting {
+  readonly #assignments: Map<string, StoredAssignment>;
+  readonly #changed = new Map<string, StoredAssignment>();
+  readonly #released = new Set<string>();
+  readonly #assigned = new Set<string>();
+  /** Actions that changed something. */
+  readonly done: AssignmentAction[] = [];
+  #accounts: Accounts;
+
+  constructor(
+    assignments: ReadonlyMap<string, StoredAssignment>,
+    accounts: Accounts,
+    readonly nowUs: number,
+  ) {
+    this.#assignments = new Map(assignments);
+    this.#accounts = accounts;
+  }
+
+  act(action: AssignmentAction): StoredAssignment | DuctorError {
+    const { assignmentId, verb } = action;
+    const was = this.#assignments.get(assignmentId);
+    if (was === undefined) return unknown(assignmentId);
+    const now = { us: this.nowUs, today: Math.floor(this.nowUs / DAY_US) };
+    const result = change(this.#accounts, was, verb, now);
+    if (result.kind === 'unchanged') return was;
+    if (result.kind !== 'changed') return refusal(was, verb, result);
+    const isOver = result.assignment.state !== 'active';
+    const became = { ...was, ...result.assignment, endedAtUs: isOver ? this.nowUs : null };
+    if (was.state === 'active') this.#released.add(was.recipientId);
+    if (!isOver) this.#assigned.add(was.recipientId);
+    this.#accounts = result.accounts;
+    this.#assignments.set(assignmentId, became);
+    this.#changed.set(assignmentId, became);
+    this.done.push(action);
+    return became;
+  }
+
+  get changed(): readonly StoredAssignment[] {
+    return [...this.#changed.values()];
+  }
+
+  get accounts(): readonly AccountChange[] {
+    return [...this.#accounts]
+      .filter(([recipientId]) => this.#released.has(recipientId) || this.#assigned.has(recipientId))
+      .map(([recipientId, account]) => ({
+        ...{ recipientId, account },
+        lastAssignedUs: this.#assigned.has(recipientId) ? this.nowUs : null,
+        lastReleasedUs: this.#released.has(recipientId) ? this.nowUs : null,
+      }));
+  }
+}
+
+async function act(
+  tx: Queryable,
+  { by, method }: AssignmentCaller,
+  actions: readonly AssignmentAction[],
+): Promise<readonly (StoredAssignment | DuctorError)[]> {
+  const { tenantId } = by;
+  const ids = [...new Set(actions.map(({ assignmentId }) => assignmentId))];
+  const before = await readAssignments(tx, tenantId, ids);
+  const recipientIds = [...new Set([...before.values()].map(({ recipientId }) => recipientId))];
+  await lockAccounts(tx, tenantId, recipientIds);
+  // Later statements see what was committed while the one before waited.
+  const assignments = await readAssignments(tx, tenantId, ids);
+  const { accounts, nowUs } = await readAccounts(tx, tenantId, recipientIds);
+  const acting = new Acting(assignments, accounts, nowUs);
+  const results = actions.map((action) => acting.act(action));
+  await writeAccounts(tx, tenantId, acting.accounts);
+  await writeAssignments(tx, tenantId, acting.changed);
+  await insertAudit(
+    tx,
+    acting.done.map(({ assignmentId, reason }) => ({
+      ...{ ...deedOf(by, method, reason), tenantId, objectKind: 'assignment' as const },
+      ...{ objectId: assignmentId, outcome: 'ok' },
+    })),
+  );
+  return results;
+}
+
+/** The assignments in this database. */
+export function createAssignments(db: TenantAccess): Assignments {
+  return {
+    async get(tenantId, assignmentId) {
+      const found = await readAssignments(db.asTenant(tenantId), tenantId, [assignmentId]);
+      const assignment = found.get(assignmentId);
+      if (assignment === undefined) throw unknown(assignmentId);
+      return assignment;
+    },
+    list: (tenantId, query) => listAssignments(db.asTenant(tenantId), tenantId, query),
+    act: (caller, actions) => db.asTenant(caller.by.tenantId).transaction((tx) => act(tx, caller, actions)),
+  };
+}

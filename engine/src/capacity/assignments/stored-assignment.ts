@@ -1,0 +1,15 @@
+/** Assignments as they are stored. */
+import type { Assignment } from '../authority/assignment.js';
+
+/** An assignment. */
+export interface StoredAssignment extends Assignment {
+  readonly tenantId: string;
+  readonly assignmentId: string;
+  readonly poolId: string;
+  /** The decision that made it. */
+  readonly decisionId: string;
+  readonly routableId: string;
+  readonly createdAtUs: number;
+  /** When it was completed, declined or released; null: it is open. */
+  readonly endedAtUs: number | null;
+}

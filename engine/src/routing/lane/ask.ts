@@ -1,0 +1,51 @@
+/** What is to be decided, and what can be said of it before anything is looked up. */
+import type { CelExpression } from '../../expressions/index.js';
+import { DuctorError } from '../../kernel/index.js';
+import type { Routable } from '../core/routable.js';
+import { ruleScope } from '../pipeline/scope.js';
+import type { PoolView } from '../pipeline/view.js';
+import { matchRules, type CompiledRule } from '../rules/rule.js';
+import type { PoolKey } from '../standing/sql/known-keys.js';
+
+/** A unit of work to be routed. */
+export interface RouteAsk {
+  readonly routable: Routable;
+  /** The pool to begin with; undefined: the rules say which. */
+  readonly poolId: string | undefined;
+  /** Chooses this recipient and no other. */
+  readonly recipientId: string | undefined;
+  /** Recipients that must not get it. */
+  readonly excluded: readonly string[];
+  /** Recipients it was offered to before, the last one first. */
+  readonly previous: readonly string[];
+}
+
+/** The pool that a decision begins with; undefined when no rule names one. */
+export function firstPoolOf(ask: RouteAsk, rules: readonly CompiledRule[], nowUs: number): string | undefined {
+  if (ask.poolId !== undefined) return ask.poolId;
+  const { rule } = matchRules(rules, ruleScope(ask.routable, nowUs), nowUs);
+  return rule?.fields.action === 'route' ? rule.fields.pool_id : undefined;
+}
+
+/** The key that an expression makes of work; undefined when it fails on it, as the decision will find out itself. */
+function keyBy(expression: CelExpression, { routable }: RouteAsk, nowUs: number): string | undefined {
+  try {
+    return String(expression.evaluate(ruleScope(routable, nowUs)));
+  } catch (caught) {
+    if (caught instanceof DuctorError && caught.code !== 'internal') return undefined;
+    throw caught;
+  }
+}
+
+/** Keys of the pool's sticky strategies for this work. */
+export function affinityKeysOf(ask: RouteAsk, { id: poolId, compiled }: PoolView, nowUs: number): readonly PoolKey[] {
+  const keys = compiled.affinityKeys.flatMap((expression) => keyBy(expression, ask, nowUs) ?? []);
+  return keys.map((key) => ({ poolId, key }));
+}
+
+/** The key by which a pool tells work that comes twice; undefined: it does not, or this work has none. */
+export function dedupeKeyOf(ask: RouteAsk, { id: poolId, dedupe }: PoolView, nowUs: number): PoolKey | undefined {
+  if (dedupe === undefined) return undefined;
+  const key = dedupe.key === undefined ? ask.routable.dedupeKey : keyBy(dedupe.key, ask, nowUs);
+  return key === undefined || key === '' ? undefined : { poolId, key };
+}

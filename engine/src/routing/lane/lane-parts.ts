@@ -1,0 +1,16 @@
+/** What the lane needs. */
+import type { Clock } from '../../kernel/index.js';
+import type { TenantAccess } from '../../store/index.js';
+import type { PoolViews } from '../views/pool-views.js';
+
+/** Parts of the lane, and of previews. */
+export interface LaneParts {
+  readonly db: TenantAccess;
+  readonly clock: Clock;
+  readonly views: PoolViews;
+  readonly newId: () => string;
+  /** Key that seeds of random choices are derived from. */
+  readonly seedKey: Uint8Array;
+  /** Stands in records, for people. */
+  readonly engine: { readonly version: string; readonly tzdb: string };
+}

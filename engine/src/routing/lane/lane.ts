@@ -1,0 +1,200 @@
+/**
+ * The lane of Route on a node: concurrent calls of a tenant share a transaction.
+ *
+ *   waiting -> in a batch -> answered | waiting again (a view was old, or the decision came to a pool not yet locked)
+ *
+ * Invariants:
+ * 1. A tenant has at most one batch in flight here, besides those that were split off; calls are decided in the order
+ *    in which they came, as far as they share a batch.
+ * 2. No two calls of a batch have the same idempotency key.
+ * 3. A call is answered once its transaction has been committed, never before.
+ * 4. A batch whose locks are not had in time is split by pool, and each part tried once by itself; only what fails
+ *    alone is capacity_authority_unavailable.
+ */
+import { DuctorError } from '../../kernel/index.js';
+import { classify } from '../../store/index.js';
+import { openStates } from '../standing/sql/strategy-states.js';
+import type { CompiledRule } from '../rules/rule.js';
+import { firstPoolOf } from './ask.js';
+import type { LaneParts } from './lane-parts.js';
+import { fingerprintOf, type RouteCall, type Routed, type WaitingCall } from './route-call.js';
+import { runBatch, type Batch, type BatchResult, type PlannedCall } from './run-batch.js';
+
+/** Most calls of a batch: what is computed under locks stays within 5 ms. */
+const MAX_BATCH = 64;
+/** Most calls of a tenant that wait; beyond, new ones are refused. */
+const MAX_WAITING = 10_000;
+/** How often a call is decided that did not count. */
+const MAX_TRIES = 12;
+/** How often a transaction is repeated that the database gave up for another one. */
+const MAX_REPEATS = 3;
+/** Documents whose digests are remembered as stored. */
+const MAX_STORED = 50_000;
+
+/** Calls of one tenant. */
+interface Queue {
+  readonly calls: WaitingCall[];
+  isBusy: boolean;
+}
+
+function outage(message: string): DuctorError {
+  return new DuctorError('capacity_authority_unavailable', message);
+}
+
+/** See above. */
+export class RouteLane {
+  readonly #parts: LaneParts;
+  readonly #queues = new Map<string, Queue>();
+  readonly #opened = new Set<string>();
+  readonly #stored = new Set<string>();
+
+  constructor(parts: LaneParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Decides and assigns. Rejects with idempotency_conflict, unimplemented, capacity_authority_unavailable,
+   * limit_exceeded, database_unavailable.
+   */
+  route(call: RouteCall): Promise<Routed> {
+    const { tenantId } = call;
+    const queue = this.#queues.get(tenantId) ?? { calls: [], isBusy: false };
+    this.#queues.set(tenantId, queue);
+    if (queue.calls.length >= MAX_WAITING) {
+      throw new DuctorError('limit_exceeded', `${MAX_WAITING} calls of Route wait at this node`);
+    }
+    return new Promise((resolve, reject) => {
+      const fingerprint = call.idempotencyKey === '' ? Buffer.alloc(0) : fingerprintOf(call.ask);
+      const decisionId = this.#parts.newId();
+      queue.calls.push({ ...call, decisionId, fingerprint, reach: new Set(), tries: 0, resolve, reject });
+      this.#wake(tenantId, queue);
+    });
+  }
+
+  #wake(tenantId: string, queue: Queue): void {
+    if (queue.isBusy) return;
+    queue.isBusy = true;
+    // What else comes in with the same read of the socket joins the batch.
+    this.#parts.clock.defer(() => void this.#drain(tenantId, queue));
+  }
+
+  async #drain(tenantId: string, queue: Queue): Promise<void> {
+    while (queue.calls.length > 0) await this.#runNext(tenantId, queue);
+    queue.isBusy = false;
+    this.#queues.delete(tenantId);
+  }
+
+  /** The next calls; one whose key is among them already waits for the next batch. */
+  #take(queue: Queue): readonly WaitingCall[] {
+    const keys = new Set<string>();
+    const taken: WaitingCall[] = [];
+    const left: WaitingCall[] = [];
+    for (const call of queue.calls) {
+      const isTaken = taken.length < MAX_BATCH && !(call.idempotencyKey !== '' && keys.has(call.idempotencyKey));
+      (isTaken ? taken : left).push(call);
+      keys.add(call.idempotencyKey);
+    }
+    queue.calls.splice(0, queue.calls.length, ...left);
+    return taken;
+  }
+
+  /** Never rejects. */
+  async #runNext(tenantId: string, queue: Queue): Promise<void> {
+    const calls = this.#take(queue);
+    try {
+      const rules = await this.#rulesFor(tenantId, calls);
+      await this.#run(tenantId, queue, this.#plan(calls, rules), rules, true);
+    } catch (error) {
+      for (const call of calls) call.reject(error);
+    }
+  }
+
+  #rulesFor(tenantId: string, calls: readonly WaitingCall[]): Promise<readonly CompiledRule[]> {
+    const isAsked = calls.some(({ ask }) => ask.poolId === undefined);
+    return isAsked ? this.#parts.views.rules(tenantId) : Promise.resolve([]);
+  }
+
+  #plan(calls: readonly WaitingCall[], rules: readonly CompiledRule[]): readonly PlannedCall[] {
+    const nowUs = this.#parts.clock.nowUs();
+    return calls.flatMap((call) => {
+      try {
+        return [{ call, firstPoolId: firstPoolOf(call.ask, rules, nowUs) }];
+      } catch (error) {
+        call.reject(error);
+        return [];
+      }
+    });
+  }
+
+  /** Runs a batch, and splits it when its locks are not had in time. */
+  async #run(
+    tenantId: string,
+    queue: Queue,
+    calls: readonly PlannedCall[],
+    rules: readonly CompiledRule[],
+    mayBeSplit: boolean,
+  ): Promise<void> {
+    try {
+      const poolIds = calls.flatMap(({ call, firstPoolId }) => [...call.reach, ...(firstPoolId ? [firstPoolId] : [])]);
+      const views = await this.#parts.views.pools(tenantId, poolIds);
+      const batch = { tenantId, calls, views, rules };
+      await this.#openStates(batch);
+      this.#answer(queue, batch, await this.#commit(batch));
+    } catch (error) {
+      const { class: found } = classify(error);
+      const pools = new Set(calls.map(({ firstPoolId }) => firstPoolId));
+      if (found === 'lock' && mayBeSplit && pools.size > 1) return this.#split(tenantId, queue, calls, rules);
+      const isOutage = found === 'lock' || found === 'serialization' || found === 'timeout';
+      const reason = isOutage ? outage('the locks of the pool and its recipients were not had in time') : error;
+      for (const { call } of calls) call.reject(reason);
+    }
+  }
+
+  /** Each pool by itself, beside the lane, so that the others do not wait for the one that is held up. */
+  #split(tenantId: string, queue: Queue, calls: readonly PlannedCall[], rules: readonly CompiledRule[]): void {
+    for (const poolId of new Set(calls.map(({ firstPoolId }) => firstPoolId))) {
+      const part = calls.filter(({ firstPoolId }) => firstPoolId === poolId);
+      void this.#run(tenantId, queue, part, rules, false);
+    }
+  }
+
+  async #openStates({ tenantId, views }: Batch): Promise<void> {
+    const isNew = (id: string): boolean => !this.#opened.has(`${tenantId}/${id}`);
+    const ids = [...views.values()].flatMap((view) => (view?.isStateful === true && isNew(view.id) ? [view.id] : []));
+    await openStates(this.#parts.db.asTenant(tenantId), tenantId, ids);
+    for (const id of ids) this.#opened.add(`${tenantId}/${id}`);
+  }
+
+  /** Runs the transaction; again, when the database gave it up for another one. */
+  async #commit(batch: Batch): Promise<BatchResult> {
+    const { tenantId } = batch;
+    const isStored = (digest: string): boolean => this.#stored.has(`${tenantId}/${digest}`);
+    for (let repeats = 0; ; repeats += 1) {
+      try {
+        return await this.#parts.db.asTenant(tenantId).transaction((tx) => runBatch(tx, this.#parts, batch, isStored));
+      } catch (error) {
+        if (classify(error).class !== 'serialization' || repeats >= MAX_REPEATS) throw error;
+      }
+    }
+  }
+
+  #answer(queue: Queue, { tenantId, calls }: Batch, { results, stale, documents }: BatchResult): void {
+    this.#parts.views.drop(tenantId, stale);
+    if (this.#stored.size > MAX_STORED) this.#stored.clear();
+    for (const digest of documents) this.#stored.add(`${tenantId}/${digest}`);
+    const again: WaitingCall[] = [];
+    for (const [index, { call }] of calls.entries()) {
+      const result = results[index];
+      if (result?.kind === 'routed') call.resolve(result.routed);
+      else if (result?.kind === 'failed') call.reject(result.error);
+      else if (call.tries >= MAX_TRIES) call.reject(outage('the pool changed again and again while it was decided'));
+      else {
+        for (const poolId of result?.missing ?? []) call.reach.add(poolId);
+        call.tries += 1;
+        again.push(call);
+      }
+    }
+    queue.calls.unshift(...again);
+    if (again.length > 0) this.#wake(tenantId, queue);
+  }
+}

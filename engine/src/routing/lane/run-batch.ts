@@ -1,0 +1,271 @@
+/**
+ * One batch of calls of one tenant in one transaction. Statements, in this order, which is everybody's: idempotency
+ * keys; states of strategies; accounts of capacity, each kind by id. What is decided by is read by later statements:
+ * they see what was committed while the locks were waited for, the kill switch too. Then all is decided in the order in
+ * which it came, and written.
+ */
+import { insertAssignments, lockAccounts, writeAccounts, type StoredAssignment } from '../../capacity/index.js';
+import { canonicalJson, DuctorError } from '../../kernel/index.js';
+import { msOf } from '../../pools/index.js';
+import type { Queryable } from '../../store/index.js';
+import { documentsOf, writeRecord } from '../decisions/write-record.js';
+import { insertDecisions, insertDocuments } from '../decisions/store/sql/insert-decisions.js';
+import { readDecisions } from '../decisions/store/sql/read-decisions.js';
+import { storedDecisionOf, type RecordedDecision } from '../decisions/store/stored-decision.js';
+import type { Decision } from '../pipeline/decision.js';
+import type { PoolView } from '../pipeline/view.js';
+import type { CompiledRule } from '../rules/rule.js';
+import { isCurrent } from '../standing/standing.js';
+import { readBindings, readFirsts, writeBindings, writeFirsts } from '../standing/sql/known-keys.js';
+import { readStanding } from '../standing/sql/read-standing.js';
+import { lockStates, writeStates } from '../standing/sql/strategy-states.js';
+import { affinityKeysOf, dedupeKeyOf } from './ask.js';
+import type { LaneParts } from './lane-parts.js';
+import type { Routed, WaitingCall } from './route-call.js';
+import { claimRequests, unclaimRequests } from './sql/claim-requests.js';
+import { World, type WorldParts } from './world.js';
+
+const LOCK_TIMEOUT = "set local lock_timeout = '500ms'";
+/** Decisions are kept so long unless their pool says otherwise. */
+const KEPT_DEFAULT = '90d';
+
+/** A call with the pool it begins with. */
+export interface PlannedCall {
+  readonly call: WaitingCall;
+  readonly firstPoolId: string | undefined;
+}
+
+/** A batch: every pool that its calls reach is among the views. */
+export interface Batch {
+  readonly tenantId: string;
+  readonly calls: readonly PlannedCall[];
+  readonly views: ReadonlyMap<string, PoolView | undefined>;
+  readonly rules: readonly CompiledRule[];
+}
+
+/** What came of a call: an answer, a refusal, or nothing yet: it has to be decided again. */
+export type CallResult =
+  | { readonly kind: 'routed'; readonly routed: Routed }
+  | { readonly kind: 'failed'; readonly error: unknown }
+  | { readonly kind: 'again'; readonly missing: readonly string[] };
+
+/** What came of a batch, once its transaction has been committed. */
+export interface BatchResult {
+  /** One for each call. */
+  readonly results: readonly CallResult[];
+  /** Pools whose views are old. */
+  readonly stale: readonly string[];
+  /** Documents that are stored now. */
+  readonly documents: readonly string[];
+}
+
+/** A decision that was made, as it will be written. */
+interface Made {
+  readonly decision: Decision;
+  readonly recorded: RecordedDecision;
+}
+
+const isView = (view: PoolView | undefined): view is PoolView => view !== undefined;
+
+function keptUs(decision: Decision): number {
+  const config = decision.hops.at(-1)?.snapshot.view.document.fields.config;
+  return msOf(config?.retention?.decisions ?? KEPT_DEFAULT) * 1000;
+}
+
+function recordedOf(decision: Decision, call: WaitingCall, parts: LaneParts): RecordedDecision {
+  const isMade = decision.outcome === 'assigned' || decision.outcome === 'offered';
+  const assignmentIds = isMade ? decision.slate.map(() => parts.newId()) : [];
+  return {
+    ...storedDecisionOf(decision, assignmentIds),
+    principalId: call.principalId,
+    record: Buffer.from(writeRecord(decision, parts.engine), 'utf8'),
+    documents: [...documentsOf(decision).keys()],
+    expiresAtUs: decision.input.nowUs + keptUs(decision),
+  };
+}
+
+function assignmentsOf(tenantId: string, { decision, recorded }: Made): readonly StoredAssignment[] {
+  const isActive = decision.outcome === 'assigned';
+  return recorded.assignmentIds.map((assignmentId, index) => {
+    const { id: recipientId = '', units = 0 } = decision.slate[index] ?? {};
+    return {
+      ...{ tenantId, assignmentId, recipientId, units, poolId: decision.poolId ?? '' },
+      ...{ decisionId: recorded.decisionId, routableId: recorded.routableId, isReserved: false, pinned: 0 },
+      ...{ state: isActive ? 'active' : 'offered', committedAtUs: isActive ? recorded.decidedAtUs : null },
+      ...{ createdAtUs: recorded.decidedAtUs, endedAtUs: null },
+    };
+  });
+}
+
+/** Outcomes that need what this engine does not have yet: nothing is written, so that nothing waits for nobody. */
+function unimplemented({ outcome, poolId }: Decision): DuctorError | undefined {
+  if (outcome !== 'queued' && outcome !== 'queued_for_claim') return undefined;
+  const what = outcome === 'queued' ? 'queues of waiting work' : 'claim queues';
+  return new DuctorError('unimplemented', `the decision came to ${outcome}, and there are no ${what} yet`, {
+    remedy: `Let pool ${poolId ?? ''} have another fallback (retry, overflow, catchall), or routing_mode auto.`,
+  });
+}
+
+/** The calls of a batch while they are decided. */
+class Deciding {
+  readonly results: (CallResult | undefined)[];
+  readonly made: Made[] = [];
+
+  constructor(
+    readonly parts: LaneParts,
+    readonly batch: Batch,
+  ) {
+    this.results = batch.calls.map(() => undefined);
+  }
+
+  /** Answers calls whose idempotency key was known. */
+  async answerKnown(tx: Queryable): Promise<void> {
+    const { tenantId, calls } = this.batch;
+    const claims = calls
+      .filter(({ call }) => call.idempotencyKey !== '')
+      .map(({ call: { idempotencyKey: key, fingerprint, decisionId } }) => ({ key, fingerprint, decisionId }));
+    const known = await claimRequests(tx, tenantId, claims);
+    const ids = [...known.values()].map(({ decisionId }) => decisionId);
+    const stored = await readDecisions(tx, tenantId, ids);
+    for (const [index, { call }] of calls.entries()) {
+      const request = known.get(call.idempotencyKey);
+      if (request === undefined) continue;
+      const decision = stored.get(request.decisionId);
+      if (!request.fingerprint.equals(call.fingerprint)) {
+        const message = `the idempotency key ${JSON.stringify(call.idempotencyKey)} came with another request before`;
+        this.results[index] = { kind: 'failed', error: new DuctorError('idempotency_conflict', message) };
+      } else if (decision === undefined) {
+        const message = `the decision ${request.decisionId} of this idempotency key is not kept any more`;
+        this.results[index] = { kind: 'failed', error: new DuctorError('not_found', message) };
+      } else {
+        this.results[index] = { kind: 'routed', routed: { stored: decision, decision: undefined } };
+      }
+    }
+  }
+
+  /** Decides everything that is not answered and rests on current views. */
+  decide(world: World, stale: ReadonlySet<string>): void {
+    for (const [index, { call, firstPoolId }] of this.batch.calls.entries()) {
+      if (this.results[index] !== undefined) continue;
+      const reached = [...call.reach, ...(firstPoolId === undefined ? [] : [firstPoolId])];
+      const isStale = reached.some((id) => stale.has(id));
+      this.results[index] = isStale ? { kind: 'again', missing: [] } : this.#decideOne(world, call, firstPoolId);
+    }
+  }
+
+  #decideOne(world: World, call: WaitingCall, firstPoolId: string | undefined): CallResult {
+    try {
+      const { ask, decisionId } = call;
+      const decision = world.decide({ ask, decisionId, firstPoolId, isGranting: true });
+      if ('missing' in decision) return { kind: 'again', missing: decision.missing };
+      const lacking = unimplemented(decision);
+      if (lacking !== undefined) return { kind: 'failed', error: lacking };
+      const recorded = recordedOf(decision, call, this.parts);
+      this.made.push({ decision, recorded });
+      return { kind: 'routed', routed: { stored: recorded, decision } };
+    } catch (error) {
+      return { kind: 'failed', error };
+    }
+  }
+
+  /** Keys that were claimed and for which nothing was decided that may be answered again. */
+  unused(): readonly string[] {
+    const own = new Set(this.made.map(({ recorded }) => recorded.decisionId));
+    return this.batch.calls.flatMap(({ call }, index) => {
+      const result = this.results[index];
+      if (call.idempotencyKey === '') return [];
+      if (result?.kind === 'routed') {
+        const { stored } = result.routed;
+        return own.has(stored.decisionId) && stored.outcomeClass === 'infrastructure' ? [call.idempotencyKey] : [];
+      }
+      const isConflict = result?.kind === 'failed' && DuctorError.from(result.error).code === 'idempotency_conflict';
+      return isConflict ? [] : [call.idempotencyKey];
+    });
+  }
+}
+
+/** Documents that are not stored yet, by digest. */
+function newDocuments(made: readonly Made[], isStored: (digest: string) => boolean): ReadonlyMap<string, string> {
+  const documents = new Map<string, string>();
+  for (const { decision } of made) {
+    for (const [digest, document] of documentsOf(decision)) {
+      if (!isStored(digest) && !documents.has(digest)) documents.set(digest, canonicalJson(document));
+    }
+  }
+  return documents;
+}
+
+async function write(
+  tx: Queryable,
+  deciding: Deciding,
+  world: World,
+  isStored: (digest: string) => boolean,
+): Promise<readonly string[]> {
+  const { tenantId } = deciding.batch;
+  const { made } = deciding;
+  const changes = world.changes();
+  const documents = newDocuments(made, isStored);
+  await writeStates(tx, tenantId, changes.states);
+  await writeAccounts(tx, tenantId, changes.accounts);
+  await insertDocuments(tx, tenantId, documents);
+  await insertDecisions(
+    tx,
+    tenantId,
+    made.map(({ recorded }) => recorded),
+  );
+  await insertAssignments(
+    tx,
+    tenantId,
+    made.flatMap((each) => assignmentsOf(tenantId, each)),
+  );
+  await writeBindings(tx, tenantId, changes.bindings);
+  await writeFirsts(tx, tenantId, changes.firsts);
+  await unclaimRequests(tx, tenantId, deciding.unused());
+  return [...documents.keys()];
+}
+
+/** Everything that is decided by, read under the locks. */
+async function readWorld(tx: Queryable, parts: LaneParts, batch: Batch, states: WorldParts['states']): Promise<World> {
+  const { tenantId, calls, views, rules } = batch;
+  const nowUs = parts.clock.nowUs();
+  const found = [...views.values()].filter(isView);
+  const sticky = found.filter(({ compiled }) => compiled.affinityKeys.length > 0);
+  const bindingKeys = calls.flatMap(({ call }) => sticky.flatMap((view) => affinityKeysOf(call.ask, view, nowUs)));
+  const firstKeys = calls.flatMap(({ call, firstPoolId }) => {
+    const view = firstPoolId === undefined ? undefined : views.get(firstPoolId);
+    return view === undefined ? [] : (dedupeKeyOf(call.ask, view, nowUs) ?? []);
+  });
+  const standing = await readStanding(tx, tenantId, [...views.keys()]);
+  const bindings = await readBindings(tx, tenantId, bindingKeys);
+  const firsts = await readFirsts(tx, tenantId, firstKeys);
+  return new World({ views, standing, states, bindings, firsts, rules, seedKey: parts.seedKey });
+}
+
+/**
+ * Runs a batch within a transaction. What it throws, the database threw: nothing was done then, or its outcome is not
+ * known.
+ *
+ * @param isStored whether the document of a digest is known to be stored
+ */
+export async function runBatch(
+  tx: Queryable,
+  parts: LaneParts,
+  batch: Batch,
+  isStored: (digest: string) => boolean,
+): Promise<BatchResult> {
+  const { tenantId, views } = batch;
+  const deciding = new Deciding(parts, batch);
+  await tx.query(LOCK_TIMEOUT);
+  await deciding.answerKnown(tx);
+  const found = [...views.values()].filter(isView);
+  const stateful = found.filter(({ isStateful }) => isStateful).map(({ id }) => id);
+  const states = await lockStates(tx, tenantId, stateful);
+  const members = new Set(found.flatMap((view) => view.members.map(({ id }) => id)));
+  if (members.size > 0) await lockAccounts(tx, tenantId, [...members]);
+  const world = await readWorld(tx, parts, batch, states);
+  const stale = [...views].filter(([id, view]) => !isCurrent(view, world.standing.pools.get(id))).map(([id]) => id);
+  deciding.decide(world, new Set(stale));
+  const documents = await write(tx, deciding, world, isStored);
+  const results = deciding.results.map((result): CallResult => result ?? { kind: 'again', missing: [] });
+  return { results, stale, documents };
+}

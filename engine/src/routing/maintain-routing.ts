@@ -1,0 +1,24 @@
+/** What of routing is not kept for ever. */
+import type { Queryable } from '../store/index.js';
+
+/** Rows that one statement deletes at most: it must not hold others up. */
+const BATCH = 5_000;
+
+/** By table: which rows are over. Idempotency keys are kept for 30 days. */
+const OVER = {
+  routing_decision: 'expires_at < ductor.now_us()',
+  routing_dedupe: 'expires_at < ductor.now_us()',
+  routing_binding: 'expires_at < ductor.now_us()',
+  routing_request: 'created_at < ductor.now_us() - 30 * 86400000000',
+} as const;
+
+/** Deletes what is over, in batches. */
+export async function maintainRouting(db: Queryable): Promise<void> {
+  for (const [table, condition] of Object.entries(OVER)) {
+    for (let deleted = BATCH; deleted === BATCH;) {
+      const text = `delete from ductor.${table} where ctid = any(array(
+        select ctid from ductor.${table} where ${condition} limit ${BATCH}))`;
+      deleted = (await db.query(text)).rowCount;
+    }
+  }
+}

@@ -1,0 +1,73 @@
+/** Routing of a node: pools, recipients and rules for those who write them; decisions for those who have work. */
+import type { Bus } from '../bus/index.js';
+import { createAssignments, type Assignments } from '../capacity/index.js';
+import type { CelCompiler } from '../expressions/index.js';
+import type { Clock } from '../kernel/index.js';
+import type { TenantAccess } from '../store/index.js';
+import { createDecisions, type Decisions } from './decisions/store/decisions.js';
+import { createDirectory, type Directory } from './directory.js';
+import type { RouteAsk } from './lane/ask.js';
+import { RouteLane } from './lane/lane.js';
+import { Previews } from './lane/preview.js';
+import type { RouteCall, Routed } from './lane/route-call.js';
+import { createOutcomes, type Outcomes } from './outcomes/outcomes.js';
+import type { Decision } from './pipeline/decision.js';
+import { PoolViews } from './views/pool-views.js';
+
+/** What it needs. */
+export interface RoutingOptions {
+  readonly db: TenantAccess;
+  readonly cel: CelCompiler;
+  readonly clock: Clock;
+  readonly bus: Bus;
+  readonly newId: () => string;
+  /** Key that seeds of random choices are derived from; it never leaves the engine. */
+  readonly seedKey: Uint8Array;
+  /** Version of the engine and of its time zone data; they stand in records, for people. */
+  readonly engine: { readonly version: string; readonly tzdb: string };
+}
+
+/** What makes decisions. */
+export interface Router {
+  /**
+   * Decides and assigns. Throws idempotency_conflict, unimplemented, capacity_authority_unavailable, limit_exceeded,
+   * database_unavailable.
+   */
+  route(call: RouteCall): Promise<Routed>;
+  /** What route would decide now; writes nothing. Throws database_unavailable. */
+  preview(tenantId: string, ask: RouteAsk): Promise<Decision>;
+}
+
+/** See above. */
+export interface Routing extends Directory {
+  readonly router: Router;
+  readonly decisions: Decisions;
+  readonly assignments: Assignments;
+  readonly outcomes: Outcomes;
+  /** Views of pools and rules, for others that decide. */
+  readonly views: PoolViews;
+}
+
+/** Routing in this database. */
+export function createRouting(options: RoutingOptions): Routing {
+  const { db, cel, clock, bus, newId, seedKey, engine } = options;
+  const views = new PoolViews({ db, cel, clock, bus });
+  const parts = { db, clock, views, newId, seedKey, engine };
+  const lane = new RouteLane(parts);
+  const previews = new Previews(parts);
+  return {
+    ...createDirectory({
+      ...{ db, cel, newId },
+      onChange: (tenantId, poolIds) => views.poolsChanged(tenantId, poolIds),
+      onRulesChange: (tenantId) => views.rulesChanged(tenantId),
+    }),
+    router: {
+      route: (call) => lane.route(call),
+      preview: (tenantId, ask) => previews.preview(tenantId, ask),
+    },
+    decisions: createDecisions(db),
+    assignments: createAssignments(db),
+    outcomes: createOutcomes(db, views),
+    views,
+  };
+}

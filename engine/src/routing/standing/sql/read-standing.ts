@@ -1,0 +1,104 @@
+import { prepared, uuidArray, type Queryable, type Row } from '../../../store/index.js';
+import type { MemberStanding, PoolStanding, Standing } from '../standing.js';
+
+interface PoolRow extends Row {
+  readonly now_us: number;
+  readonly pool_id: string | null;
+  readonly record_version: number;
+  readonly is_killed: boolean;
+}
+
+interface MemberRow extends Row {
+  readonly pool_id: string;
+  readonly recipient_id: string;
+  readonly record_version: number;
+  readonly joined_at: number;
+  /** null: the authority does not know the recipient. */
+  readonly committed: number | null;
+  readonly held: number;
+  readonly day: number;
+  readonly daily_committed: number;
+  readonly daily_admitted: number;
+  readonly reset_at: number | null;
+  readonly last_assigned_at: number | null;
+  readonly last_released_at: number | null;
+  readonly latency_us: number | null;
+  readonly latency_at: number | null;
+  readonly success_milli: number | null;
+  readonly failure_milli: number | null;
+  readonly rated_at: number | null;
+  readonly responses: readonly number[] | null;
+  readonly ejected_until: number | null;
+  readonly cooldown_until: number | null;
+}
+
+const POOLS = prepared(
+  'routing_standing_pools',
+  `select n.now_us, p.pool_id, p.record_version, p.killed_at is not null as is_killed
+    from (select ductor.now_us() as now_us offset 0) n
+    left join ductor.pool p on p.tenant_id = $1::uuid and p.pool_id = any($2::uuid[])`,
+);
+const MEMBERS = prepared(
+  'routing_standing_members',
+  `select m.pool_id, m.recipient_id, m.joined_at, r.record_version,
+      a.committed, a.held, a.day, a.daily_committed, a.daily_admitted, a.reset_at, a.last_assigned_at,
+      a.last_released_at, f.latency_us, f.latency_at, f.success_milli, f.failure_milli, f.rated_at, f.responses,
+      f.ejected_until, f.cooldown_until
+    from ductor.membership m
+    join ductor.recipient r on r.tenant_id = m.tenant_id and r.recipient_id = m.recipient_id
+    left join ductor.capacity_authority a on a.tenant_id = m.tenant_id and a.recipient_id = m.recipient_id
+    left join ductor.recipient_fact f on f.tenant_id = m.tenant_id and f.recipient_id = m.recipient_id
+    where m.tenant_id = $1::uuid and m.pool_id = any($2::uuid[])`,
+);
+
+/** A rate limit goes before an ejection as long as it lasts: it is never ignored. */
+function cooldownOf({ ejected_until: ejected, cooldown_until: cooldown }: MemberRow, nowUs: number) {
+  const isLimited = cooldown !== null && cooldown > nowUs;
+  if (isLimited) return { cooldownUntilUs: cooldown, isEjected: false };
+  return ejected !== null && ejected > nowUs ? { cooldownUntilUs: ejected, isEjected: true } : {};
+}
+
+function learnedOf(row: MemberRow, nowUs: number): MemberStanding['learned'] {
+  return {
+    inRotationSinceUs: row.joined_at,
+    ...(row.last_assigned_at === null ? {} : { lastAssignedUs: row.last_assigned_at }),
+    ...(row.last_released_at === null ? {} : { lastReleasedUs: row.last_released_at }),
+    ...(row.latency_us === null || row.latency_at === null
+      ? {}
+      : { latencyUs: row.latency_us, latencyAtUs: row.latency_at }),
+    ...(row.success_milli === null || row.failure_milli === null || row.rated_at === null
+      ? {}
+      : { successMilli: row.success_milli, failureMilli: row.failure_milli, ratedAtUs: row.rated_at }),
+    ...(row.responses === null ? {} : { responses: row.responses }),
+    ...cooldownOf(row, nowUs),
+  };
+}
+
+function accountOf({ committed, ...row }: MemberRow): MemberStanding['account'] {
+  if (committed === null) return undefined;
+  return {
+    ...{ committed, held: row.held, day: row.day, dailyCommitted: row.daily_committed },
+    ...{ dailyAdmitted: row.daily_admitted, resetAtUs: row.reset_at },
+  };
+}
+
+/**
+ * Where pools stand now. In a transaction that holds locks, call it after the statement that took them: it sees what
+ * was committed while that one waited, the kill switch too.
+ */
+export async function readStanding(db: Queryable, tenantId: string, poolIds: readonly string[]): Promise<Standing> {
+  const values = [tenantId, uuidArray(poolIds)];
+  const { rows: pools } = await db.query<PoolRow>(POOLS, values);
+  const { rows: members } = await db.query<MemberRow>(MEMBERS, values);
+  const nowUs = pools[0]?.now_us ?? 0;
+  const found = new Map<string, PoolStanding & { readonly members: Map<string, MemberStanding> }>();
+  for (const { pool_id: id, record_version: version, is_killed: isKilled } of pools) {
+    if (id !== null) found.set(id, { version, isKilled, members: new Map() });
+  }
+  for (const row of members) {
+    const { record_version: version, recipient_id: recipientId } = row;
+    const standing = { version, account: accountOf(row), learned: learnedOf(row, nowUs) };
+    found.get(row.pool_id)?.members.set(recipientId, standing);
+  }
+  return { nowUs, pools: found };
+}
