@@ -94,7 +94,8 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
   const registry = createWorkflowRegistry({ db, clock, cel: createCelCompiler(), newId });
   const register: typeof registry.register = (...definition) => registry.register(...definition);
   const { tracing, hooks, watching } = observers(metrics, log, clock);
-  const bridge = new Bridge({ nodeId, clock, tokens: taskTokens(secret, random), register, ...watching });
+  const onLag = (lagMs: number): void => metrics.workerLagSeconds.observe(lagMs / 1000);
+  const bridge = new Bridge({ nodeId, clock, tokens: taskTokens(secret, random), register, onLag, ...watching });
   registerBridgeMetrics(metrics.registry, () => bridge.stats());
   const bus = postgresBus(busOptions(node, log));
   const runs = postgresRunStore({ db, clock, isUsableSnapshot: isSnapshotReadable });

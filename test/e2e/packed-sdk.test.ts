@@ -47,7 +47,7 @@ function makeApp({ type, module, verbatimModuleSyntax }: (typeof APPS)[number]):
   mkdirSync(join(app, 'src'));
   writeFileSync(join(app, 'package.json'), JSON.stringify({ type, dependencies: { zod: '*' } }));
   writeFileSync(join(app, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['src'] }));
-  for (const file of ['first-workflow.ts', 'first-test.ts'])
+  for (const file of ['first-workflow.ts', 'first-test.ts', 'blocked-loop.ts'])
     cpSync(join(ROOT, 'test/e2e/packed', file), join(app, 'src', file));
   installSdk(app, packed, ['@types/node']);
   return app;
@@ -112,6 +112,13 @@ describe.each(APPS)('an app of type $type with modules of $module', (form) => {
     writeFileSync(file, source);
     expect(status).not.toBe(0);
     expect(output).toContain("Type 'string' is not assignable to type 'Date'");
+  });
+
+  it.runIf(form.module === 'Node16')('gives signs of life while a body blocks the event loop', async () => {
+    expect(compile(app).status).toBe(0);
+    const printed = await runNode(app, ['dist/blocked-loop.js']);
+    expect(printed).toContain('ended in attempt 1 after 10 s');
+    expect(printed).toMatch(/"msg":"the event loop was blocked".*"steps":\["blocks\/compute"\]/);
   });
 
   it('runs a workflow', async () => {

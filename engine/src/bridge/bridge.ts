@@ -12,7 +12,7 @@
  */
 import { DuctorError, impossible, type Clock } from '../kernel/index.js';
 import type { Principal } from '../tenancy/index.js';
-import { BridgeServiceService, type WorkerHello } from '../gen/ductor/v1/bridge.js';
+import { type BeatRequest, BridgeServiceService, type WorkerHello } from '../gen/ductor/v1/bridge.js';
 import { HEARTBEAT_INTERVAL_MS, MAX_SESSIONS, MAX_SESSIONS_PER_TENANT, TASKS_PER_TURN } from './limits.js';
 import type { AbortOrder, AttemptRef, BridgeCoordinator, Invoker, RegisterDefinition, Task } from './ports.js';
 import type { TaskKind } from './queue/capability.js';
@@ -33,6 +33,8 @@ export interface BridgeOptions {
   readonly queueLimits?: QueueLimits;
   /** Told of tasks on their way; default: nobody. */
   readonly watch?: DispatchWatch;
+  /** Hears for how long the event loops of workers are blocked, ms. */
+  readonly onLag?: (lagMs: number) => void;
 }
 
 /** Hears of tasks between the coordinator and the workers. Must not throw. */
@@ -108,6 +110,19 @@ export class Bridge implements Invoker {
     this.#sessions.add(session);
     this.#sessionsOfTenant.set(principal.tenantId, ofTenant + 1);
     return session;
+  }
+
+  /**
+   * A worker whose event loop is blocked shows, by a thread of its own, that it lives: its streams are not given up for
+   * the silence, and its attempts do not count as lost. Attempts without a genuine token are passed over.
+   */
+  beat({ tenantId }: Pick<Principal, 'tenantId'>, { workerId, heartbeats, lagMs }: BeatRequest): void {
+    this.#crew.alive(tenantId, workerId);
+    this.#options.onLag?.(lagMs);
+    for (const { runId, path, attempt, token } of heartbeats) {
+      const ref = { tenantId, runId, path, attempt };
+      if (this.#host.isGenuine(ref, token)) this.#host.heartbeat(ref, null);
+    }
   }
 
   /** What it holds now. */

@@ -24,7 +24,7 @@ export type BridgeCoordinator = Pick<
   Coordinator,
   'settle' | 'keep' | 'sent' | 'workerConnected' | 'workerGone' | 'recheck' | 'liveAddresses'
 > &
-  Partial<Pick<Coordinator, 'heartbeat'>>;
+  Partial<Pick<Coordinator, 'heartbeat' | 'workerAlive'>>;
 
 /** What became of a registration. */
 export interface Registered {

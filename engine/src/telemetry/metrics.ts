@@ -32,6 +32,8 @@ export interface Metrics {
   readonly shards: Gauge;
   /** Runs that were parked by the coordinator, by code. */
   readonly parkedRuns: Counter<'code'>;
+  /** For how long event loops of workers are blocked, told each second while they are, seconds. */
+  readonly workerLagSeconds: Histogram;
   /** Runs that were removed after their retention. */
   readonly removedRuns: Counter;
   /** Partitions that were dropped with all their runs. */
@@ -41,6 +43,7 @@ export interface Metrics {
 }
 
 const SECONDS = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
+const LAGS = [0.5, 1, 2, 5, 10, 20, 50, 100];
 const RUNS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 
 /** A fresh set of metrics with a registry of its own. */
@@ -79,6 +82,7 @@ export function createMetrics(): Metrics {
     removedRuns: counter('ductor_removed_runs_total', 'Runs removed after their retention'),
     droppedPartitions: counter('ductor_dropped_partitions_total', 'Partitions dropped with all their runs'),
     removalSeconds: histogram('ductor_removal_seconds', 'Time of a step that removes runs', SECONDS),
+    workerLagSeconds: histogram('ductor_worker_lag_seconds', 'Blocked event loops of workers', LAGS),
     parkedRuns: new Counter({ name: 'ductor_parked_runs_total', help: 'Runs parked', labelNames: ['code'], registers }),
   };
 }

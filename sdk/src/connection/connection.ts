@@ -33,6 +33,10 @@ export interface Connection {
   /** Turns values into payloads and back. */
   readonly values: ValueCoder;
   readonly credentials: ChannelCredentials;
+  /** Of the nodes' URLs. */
+  readonly scheme: 'http' | 'https';
+  /** Value of the header of that name. */
+  readonly authorization: string;
   readonly metadata: Metadata;
 }
 
@@ -62,12 +66,15 @@ export function resolveConnection(
     throw new DuctorError('invalid_argument', 'no API key was given', { remedy: 'pass apiKey, or set DUCTOR_API_KEY' });
   }
   const metadata = new Metadata();
-  metadata.set('authorization', `Bearer ${apiKey}`);
+  const authorization = `Bearer ${apiKey}`;
+  metadata.set('authorization', authorization);
   return {
     addresses: parsed.map((address) => address.hostPort),
     values: valueCoder(options.payloadCodec),
     credentials: secure ? credentials.createSsl() : credentials.createInsecure(),
     metadata,
+    scheme: secure ? 'https' : 'http',
+    authorization,
   };
 }
 

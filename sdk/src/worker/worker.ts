@@ -21,8 +21,10 @@ import type { Outcome } from './attempt-outcome.js';
 import { bodiesOf } from './bodies.js';
 import { checkDefinition } from './check-definition.js';
 import { CreditLedger } from './credits.js';
+import { deferred } from './deferred.js';
 import { definitionMessage } from './definition-message.js';
 import { Heartbeats } from './heartbeats.js';
+import { LifeThread } from './life-thread.js';
 import { type LogSink, consoleSink } from './log.js';
 import { NodeStream } from './node-stream.js';
 import { ResultOutbox, attemptKey, counter } from './result-outbox.js';
@@ -69,12 +71,6 @@ export interface Worker {
   stop(): Promise<void>;
 }
 
-interface Deferred {
-  readonly promise: Promise<void>;
-  resolve(): void;
-  reject(error: Error): void;
-}
-
 /** Starts a worker. Throws DuctorError invalid_argument for options and definitions that cannot work. */
 export function createWorker(options: WorkerOptions): Worker {
   for (const { definition } of options.workflows) checkDefinition(definition);
@@ -99,6 +95,8 @@ class WorkerProcess implements Worker {
   );
   readonly #runner: TaskRunner;
   readonly #heartbeats: Heartbeats;
+  /** Absent on a machine of tests. */
+  readonly #life: LifeThread | undefined;
   readonly #ready = deferred();
   readonly #stopped = deferred();
   #keepAlive: SystemTimer | undefined;
@@ -117,6 +115,8 @@ class WorkerProcess implements Worker {
     this.#credits = new CreditLedger(this.#slots);
     const bodies = bodiesOf(options.workflows);
     this.#heartbeats = new Heartbeats(this.#system, (beat) => this.#sendHeartbeat(beat), this.#connection.values);
+    const life = { workerId: this.#id, log: this.#log, addresses: () => [...this.#streams.keys()] };
+    this.#life = options.system === undefined ? new LifeThread(this.#connection, life) : undefined;
     this.#runner = new TaskRunner({
       system: this.#system,
       log: this.#log,
@@ -145,8 +145,9 @@ class WorkerProcess implements Worker {
       process.once('SIGTERM', this.#onSignal);
       process.once('SIGINT', this.#onSignal);
     }
-    for (const address of this.#connection.addresses) this.#open(address);
     this.#lookForLate();
+    if (this.#life === undefined) this.#openAll();
+    else void this.#life.start().then(() => this.#openAll());
   }
 
   async stop(): Promise<void> {
@@ -159,6 +160,10 @@ class WorkerProcess implements Worker {
     this.#finishWhenDrained();
     await this.stopped;
     timeout.cancel();
+  }
+
+  #openAll(): void {
+    if (this.#state === 'RUNNING') for (const address of this.#connection.addresses) this.#open(address);
   }
 
   #open(address: string): void {
@@ -227,6 +232,7 @@ class WorkerProcess implements Worker {
     if (twin !== undefined) return this.#drop(stream);
     this.#credits.open(stream);
     for (const address of welcome.nodes) this.#open(address);
+    this.#life?.nodesChanged();
     const refused = welcome.registrations.filter((registration) => registration.problems.length > 0);
     for (const { familySlug, problems } of refused)
       this.#log('error', `definition of ${familySlug} was refused`, { problems });
@@ -252,6 +258,7 @@ class WorkerProcess implements Worker {
       this.#credits.end(slots);
     } else {
       this.#parts.begin(task, stream);
+      this.#life?.begin(task);
       this.#runner.start(task, (done, outcome) => this.#settled(stream, done, outcome));
     }
   }
@@ -264,6 +271,7 @@ class WorkerProcess implements Worker {
   #settled(origin: NodeStream, task: Task, outcome: Outcome): void {
     const { runId, path, attempt, token } = task;
     this.#heartbeats.end(task);
+    this.#life?.end(task);
     this.#parts.end(task);
     this.#credits.end(slotsOf(task));
     this.#outbox.add({ runId, path, attempt, token, outcome }, origin);
@@ -294,6 +302,7 @@ class WorkerProcess implements Worker {
     this.#parts.outbox.lost(stream);
     stream.close();
     this.#streams.delete(stream.address);
+    this.#life?.nodesChanged();
   }
 
   #anyReady(): NodeStream | undefined {
@@ -360,6 +369,7 @@ class WorkerProcess implements Worker {
     process.removeListener('SIGINT', this.#onSignal);
     this.#keepAlive?.cancel();
     this.#lateCheck?.cancel();
+    this.#life?.stop();
     this.#stopped.resolve();
   }
 }
@@ -380,16 +390,4 @@ function checkedCapacity(capacity: number): number {
   throw new DuctorError('invalid_argument', `capacity is ${capacity}, it must be a whole number from 1 to 10,000`, {
     remedy: 'leave it out for 100',
   });
-}
-
-function deferred(): Deferred {
-  let resolve: () => void = () => undefined;
-  let reject: (error: Error) => void = () => undefined;
-  const promise = new Promise<void>((yes, no) => {
-    resolve = yes;
-    reject = no;
-  });
-  // Nobody has to listen: a worker that nobody waits for reports through its log.
-  promise.catch(() => undefined);
-  return { promise, resolve, reject };
 }

@@ -22,7 +22,7 @@ import type { Bridge } from '../../bridge/index.js';
 import type { Schedules } from '../../schedules/index.js';
 import type { Log, Tracing } from '../../telemetry/index.js';
 import { PUBLIC, permissionOf, type Tenancy } from '../../tenancy/index.js';
-import { work } from './bridge-service.js';
+import { beat, work } from './bridge-service.js';
 import * as endpoints from './endpoints/endpoint-service.js';
 import { reporter, type Report } from './errors/report.js';
 import type { GuardOptions } from './guard.js';
@@ -67,7 +67,7 @@ export interface GrpcServerOptions {
     controls.RunControls['coordinator'];
   readonly reader: RunReader;
   readonly schedules: Schedules;
-  readonly bridge: Pick<Bridge, 'open' | 'workerOf' | 'workersFor'>;
+  readonly bridge: Pick<Bridge, 'open' | 'beat' | 'workerOf' | 'workersFor'>;
   readonly endpoints: endpoints.EndpointServiceParts['endpoints'];
   readonly pools: PoolServiceParts['pools'];
   readonly recipients: RecipientServiceParts['recipients'];
@@ -215,7 +215,9 @@ function buildServices(options: GrpcServerOptions, feed: RunFeed, guard: GuardOp
     endpointMethods(options, guard),
     ...poolMethods(options, guard),
     ...routingMethods(options, guard),
-    new ServiceBuilder(guard).bidi(BridgeServiceService.work, work(options.bridge)),
+    new ServiceBuilder(guard)
+      .bidi(BridgeServiceService.work, work(options.bridge))
+      .unary(BridgeServiceService.beat, beat(options.bridge)),
   ];
   return { builders, drain: () => streams.drain() };
 }

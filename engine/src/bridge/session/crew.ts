@@ -77,6 +77,13 @@ export class Crew {
     }
   }
 
+  /** A worker shows by another way than its streams that it lives. */
+  alive(tenantId: string, workerId: string): void {
+    const name = workerName(tenantId, workerId);
+    for (const session of this.#workers.get(name)?.sessions ?? []) session.alive();
+    this.#coordinator().workerAlive?.(name);
+  }
+
   /** A worker says what it holds. */
   takeInventory(session: Session, holds: readonly AttemptRef[]): void {
     const worker = this.#workerOf.get(session);

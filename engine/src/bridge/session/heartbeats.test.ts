@@ -32,6 +32,34 @@ describe('a heartbeat', () => {
   });
 });
 
+describe('a sign of life beside the streams', () => {
+  const sign = { workerId: workerId(1), heartbeats: [], lagMs: 900 };
+
+  it('keeps the streams of its worker open and reaches the coordinator, of that tenant alone', async () => {
+    const { join, told, tokens, bridge, clock } = bridgeHarness();
+    const worker = await join();
+    const mine = task();
+    const { runId, path, attempt } = mine;
+    const beat = { runId, path, attempt, token: tokens.issue(mine), progress: undefined };
+    const wrong = { ...beat, attempt: 2 };
+    for (let seconds = 0; seconds < 60; seconds += 5) {
+      clock.advance(5_000);
+      clock.settle();
+      bridge.beat({ tenantId: tenantId(1) }, { ...sign, heartbeats: [beat, wrong] });
+    }
+    expect(worker.ending).toBeUndefined();
+    expect(told.beats).toEqual(Array.from({ length: 12 }, () => ({ ref: refOf(mine), progress: null })));
+    expect(new Set(told.alive)).toEqual(new Set([`${tenantId(1)}/${workerId(1)}`]));
+    for (let seconds = 0; seconds < 30; seconds += 5) {
+      clock.advance(5_000);
+      clock.settle();
+      bridge.beat({ tenantId: tenantId(2) }, { ...sign, heartbeats: [beat] });
+    }
+    expect(worker.ending?.code).toBe('worker_unresponsive');
+    expect(told.beats).toHaveLength(12);
+  });
+});
+
 describe('a withdrawal', () => {
   it('takes back what nobody has, and leaves what a worker has with it', async () => {
     const { join, bridge, clock } = bridgeHarness();

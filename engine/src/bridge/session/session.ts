@@ -184,6 +184,11 @@ export class Session implements WorkStreamEvents {
     this.host.changed(this);
   }
 
+  /** The worker lives, whatever this stream says: pings that it has not answered do not count. */
+  alive(): void {
+    this.#unansweredPings = 0;
+  }
+
   /** Asks the worker what it holds. */
   askInventory(): void {
     this.outbox.inventoryRequest = true;

@@ -16,6 +16,7 @@ export interface Told {
   readonly sent: { worker: string; refs: readonly AttemptRef[] }[];
   readonly connected: { worker: string; holds: readonly AttemptRef[] }[];
   readonly gone: string[];
+  readonly alive: string[];
   readonly beats: { ref: AttemptRef; progress: Value | null }[];
   readonly rechecked: RunKey[];
 }
@@ -70,6 +71,7 @@ function listening(told: Told): BridgeCoordinator {
     heartbeat: (ref, progress) => void told.beats.push({ ref, progress }),
     workerConnected: (worker, holds) => void told.connected.push({ worker, holds }),
     workerGone: (worker) => void told.gone.push(worker),
+    workerAlive: (worker) => void told.alive.push(worker),
     recheck: (runs) => void told.rechecked.push(...runs),
     liveAddresses: () => ['10.0.0.1:7400', '10.0.0.2:7400'],
   };
@@ -79,7 +81,7 @@ function listening(told: Told): BridgeCoordinator {
 export function bridgeHarness(options: Partial<BridgeOptions> = {}): BridgeHarness {
   const clock = manualClock();
   const tokens = taskTokens(clusterSecret('a secret for tests, 32 bytes long'), seededRandom(5));
-  const told: Told = { settled: [], kept: [], sent: [], connected: [], gone: [], beats: [], rechecked: [] };
+  const told: Told = { settled: [], kept: [], sent: [], connected: [], gone: [], alive: [], beats: [], rechecked: [] };
   const coordinator = listening(told);
   const register: BridgeOptions['register'] = () => Promise.resolve({ version: 1, isNew: true });
   const bridge = new Bridge({ nodeId: 'node', clock, tokens, register, ...options });

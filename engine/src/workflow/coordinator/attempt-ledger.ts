@@ -172,6 +172,14 @@ export class AttemptLedger {
     if (worker.attempts.size === 0) this.#workers.delete(workerId);
   }
 
+  /** The worker cannot speak and is not dead: what it has, or is expected of it, has the whole time again. */
+  alive(workerId: string): void {
+    const worker = this.#workers.get(workerId);
+    if (worker === undefined) return;
+    const waited = [...worker.attempts.values()].filter(({ state }) => !worker.isConnected || state === 'expected');
+    if (waited.length > 0) this.#gone(workerId, waited);
+  }
+
   /** Resolves when each of these workers has said what it holds, or is gone. */
   async inventories(workerIds: readonly string[]): Promise<void> {
     const waits = workerIds.map(

@@ -106,6 +106,23 @@ describe('a worker that goes', () => {
     expect([...node.invoker.queued.values()].map((task) => task.attempt)).toEqual([2, 2]);
   });
 
+  it('loses nothing for as long as it shows by another way that it lives', async () => {
+    const { kit, node, runs } = await withAttempts(2);
+    const step = () => kit.stored(runs[0]?.runId ?? '')?.steps.get('a');
+    await kit.pass(1_200);
+    node.invoker.lose(WORKER);
+    node.coordinator.workerGone(WORKER);
+    for (let second = 0; second < 40; second += 1) {
+      await kit.pass(1_000, 500);
+      node.coordinator.workerAlive(WORKER);
+    }
+    expect(step()).toMatchObject({ status: 'RUNNING', attempt: 1 });
+    await kit.pass(14_500, 500);
+    expect(step()).toMatchObject({ status: 'RUNNING', attempt: 1 });
+    await kit.pass(3_000, 100);
+    expect(step()).toMatchObject({ status: 'SCHEDULED', attempt: 2 });
+  });
+
   it('is not followed by others for ever when a body ends its worker within moments', async () => {
     const { kit, node, runs, refs } = await withAttempts(1);
     const runId = runs[0]?.runId ?? '';

@@ -79,6 +79,8 @@ export interface Coordinator {
   workerConnected(workerId: string, holds: readonly AttemptRef[]): void;
   /** The last stream of a worker to this node ended. */
   workerGone(workerId: string): void;
+  /** A worker lives though it has no stream, or says nothing on it: what it has is not lost yet. */
+  workerAlive(workerId: string): void;
   /** A sign of life of a running attempt, perhaps with progress. Ignored unless this node owns the run. */
   heartbeat(ref: AttemptRef, progress: Value | null): void;
   /**

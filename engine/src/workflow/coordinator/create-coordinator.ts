@@ -129,6 +129,10 @@ class NodeCoordinator implements Coordinator {
     this.#ledger.connected(workerId, holds);
   }
 
+  workerAlive(workerId: string): void {
+    this.#ledger.alive(workerId);
+  }
+
   workerGone(workerId: string): void {
     this.#ledger.gone(workerId);
   }

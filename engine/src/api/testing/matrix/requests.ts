@@ -71,6 +71,7 @@ export const GOOD_REQUESTS: Readonly<Record<string, GoodRequest>> = {
   '/ductor.v1.AssignmentService/ListAssignments': plain(() => ({})),
   '/ductor.v1.AssignmentService/ReleaseAssignment': naming(({ assignmentId }) => ({ assignment_id: assignmentId })),
   '/ductor.v1.AuditService/ListAuditEvents': plain(() => ({})),
+  '/ductor.v1.BridgeService/Beat': plain(() => ({ worker_id: '00000000-0000-4000-8000-000000000001', lag_ms: 700 })),
   '/ductor.v1.BridgeService/Work': plain(() => ({
     hello: { worker_id: '00000000-0000-4000-8000-000000000001', slots: 1 },
   })),

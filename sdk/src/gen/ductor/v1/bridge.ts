@@ -12,9 +12,12 @@ import {
   Client,
   type ClientDuplexStream,
   type ClientOptions,
+  type ClientUnaryCall,
   type handleBidiStreamingCall,
+  type handleUnaryCall,
   makeGenericClientConstructor,
   type Metadata,
+  type ServiceError,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 import { Payload, Problem } from "./common.js";
@@ -140,6 +143,18 @@ export interface TaskHeartbeat {
   token: Buffer;
   /** Progress the body reported, at most 64 KiB; absent: only a sign of life. The next attempt receives the last one. */
   progress: Payload | undefined;
+}
+
+export interface BeatRequest {
+  /** See WorkerHello. */
+  workerId: string;
+  /** Attempts of steps that ask for heartbeats, without progress; at most 10,000. */
+  heartbeats: TaskHeartbeat[];
+  /** For how long its event loop has been blocked. */
+  lagMs: number;
+}
+
+export interface BeatResponse {
 }
 
 /** From the engine. */
@@ -1306,6 +1321,128 @@ export const TaskHeartbeat: MessageFns<TaskHeartbeat> = {
   },
 };
 
+function createBaseBeatRequest(): BeatRequest {
+  return { workerId: "", heartbeats: [], lagMs: 0 };
+}
+
+export const BeatRequest: MessageFns<BeatRequest> = {
+  encode(message: BeatRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.workerId !== "") {
+      writer.uint32(10).string(message.workerId);
+    }
+    for (const v of message.heartbeats) {
+      TaskHeartbeat.encode(v!, writer.uint32(18).fork()).join();
+    }
+    if (message.lagMs !== 0) {
+      writer.uint32(24).uint32(message.lagMs);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BeatRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBeatRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.workerId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.heartbeats.push(TaskHeartbeat.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.lagMs = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<BeatRequest>, I>>(base?: I): BeatRequest {
+    return BeatRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<BeatRequest>, I>>(object: I): BeatRequest {
+    const message = createBaseBeatRequest();
+    message.workerId = object.workerId ?? "";
+    message.heartbeats = object.heartbeats?.map((e) => TaskHeartbeat.fromPartial(e)) || [];
+    message.lagMs = object.lagMs ?? 0;
+    return message;
+  },
+};
+
+function createBaseBeatResponse(): BeatResponse {
+  return {};
+}
+
+export const BeatResponse: MessageFns<BeatResponse> = {
+  encode(_: BeatResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BeatResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBeatResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<BeatResponse>, I>>(base?: I): BeatResponse {
+    return BeatResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<BeatResponse>, I>>(_: I): BeatResponse {
+    const message = createBaseBeatResponse();
+    return message;
+  },
+};
+
 function createBaseWorkResponse(): WorkResponse {
   return {
     welcome: undefined,
@@ -2179,11 +2316,29 @@ export const BridgeServiceService = {
     responseSerialize: (value: WorkResponse): Buffer => Buffer.from(WorkResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): WorkResponse => WorkResponse.decode(value),
   },
+  /**
+   * Signs of life of a worker whose event loop is blocked, sent by a thread of its own while its streams are silent. To
+   * every node that it has a stream to.
+   */
+  beat: {
+    path: "/ductor.v1.BridgeService/Beat" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: BeatRequest): Buffer => Buffer.from(BeatRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): BeatRequest => BeatRequest.decode(value),
+    responseSerialize: (value: BeatResponse): Buffer => Buffer.from(BeatResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): BeatResponse => BeatResponse.decode(value),
+  },
 } as const;
 
 export interface BridgeServiceServer extends UntypedServiceImplementation {
   /** The first request carries hello; the first response welcome. */
   work: handleBidiStreamingCall<WorkRequest, WorkResponse>;
+  /**
+   * Signs of life of a worker whose event loop is blocked, sent by a thread of its own while its streams are silent. To
+   * every node that it has a stream to.
+   */
+  beat: handleUnaryCall<BeatRequest, BeatResponse>;
 }
 
 export interface BridgeServiceClient extends Client {
@@ -2191,6 +2346,22 @@ export interface BridgeServiceClient extends Client {
   work(): ClientDuplexStream<WorkRequest, WorkResponse>;
   work(options: Partial<CallOptions>): ClientDuplexStream<WorkRequest, WorkResponse>;
   work(metadata: Metadata, options?: Partial<CallOptions>): ClientDuplexStream<WorkRequest, WorkResponse>;
+  /**
+   * Signs of life of a worker whose event loop is blocked, sent by a thread of its own while its streams are silent. To
+   * every node that it has a stream to.
+   */
+  beat(request: BeatRequest, callback: (error: ServiceError | null, response: BeatResponse) => void): ClientUnaryCall;
+  beat(
+    request: BeatRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: BeatResponse) => void,
+  ): ClientUnaryCall;
+  beat(
+    request: BeatRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: BeatResponse) => void,
+  ): ClientUnaryCall;
 }
 
 export const BridgeServiceClient = makeGenericClientConstructor(
