@@ -4,10 +4,17 @@
  *   starting (database checked and migrated, door open but refusing) -> serving -> stopping -> stopped
  */
 import { createDoors, type Doors } from './api/index.js';
-import { Bridge, createEndpoints, type Endpoints, type EndpointsOptions, taskTokens } from './bridge/index.js';
+import {
+  Bridge,
+  createEndpoints,
+  type Endpoints,
+  type EndpointsOptions,
+  HttpDesk,
+  taskTokens,
+} from './bridge/index.js';
 import { type Bus, type PostgresBusOptions, postgresBus, withoutVainHints } from './bus/index.js';
 import type { Settings } from './config.js';
-import { egressGuard, systemResolver } from './egress/index.js';
+import { egressClient, egressGuard, systemResolver } from './egress/index.js';
 import { createCelCompiler } from './expressions/index.js';
 import { createRouting, type Routing } from './routing/index.js';
 import {
@@ -57,8 +64,8 @@ export interface RunningEngine {
   stop(): Promise<void>;
 }
 
-/** How long calls to endpoints may still take when the node stops. */
-const ENDPOINT_DRAIN_MS = 5_000;
+/** How long calls to endpoints, and those of HTTP steps, may still take when the node stops. */
+const CALLS_DRAIN_MS = 5_000;
 
 /**
  * Starts a node. Resolves when it owns its shards and answers.
@@ -96,6 +103,7 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
   const { tracing, hooks, watching } = observers(metrics, log, clock);
   const onLag = (lagMs: number): void => metrics.workerLagSeconds.observe(lagMs / 1000);
   const bridge = new Bridge({ nodeId, clock, tokens: taskTokens(secret, random), register, onLag, ...watching });
+  const desk = httpDesk(options, bridge, clock, nodeId);
   registerBridgeMetrics(metrics.registry, () => bridge.stats());
   const bus = postgresBus(busOptions(node, log));
   const runs = postgresRunStore({ db, clock, isUsableSnapshot: isSnapshotReadable });
@@ -103,7 +111,7 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
   const advertised = { nodeId, address: '' };
   const coordinator = createCoordinator({
     node: advertised,
-    ...{ clock, random, runs, invoker: bridge, plans: registry.planSource },
+    ...{ clock, random, runs, invoker: desk, plans: registry.planSource },
     bus: withoutVainHints(bus, 'runs', () => coordinator.liveAddresses().length > 1),
     inbox: postgresInboxStore(db),
     cluster: observedCluster(cluster, clock),
@@ -122,7 +130,7 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
   advertised.address = await listen(doors, settings);
   await maintainRuns(db);
   const housekeeping = startHousekeeping({ ...node, metrics, log });
-  bridge.attach(coordinator);
+  for (const invoker of [bridge, desk]) invoker.attach(coordinator);
   await coordinator.run();
   await endpoints.start();
   driver.start();
@@ -131,11 +139,10 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
     async stop() {
       doors.drain();
       bridge.drain();
-      await endpoints.drain(ENDPOINT_DRAIN_MS);
+      await Promise.all([endpoints.drain(CALLS_DRAIN_MS), desk.drain(CALLS_DRAIN_MS)]);
       await Promise.all([driver.stop(), housekeeping.stop()]);
       await coordinator.stop();
-      endpoints.close();
-      bridge.close();
+      for (const part of [endpoints, desk, bridge]) part.close();
       await doors.close();
       await tenancy.trail.flush();
       await Promise.all([runs.close(), cluster.close(), bus.close()]);
@@ -156,6 +163,12 @@ function routingOf(
 
 function busOptions({ db, clock }: Node, log: Log): PostgresBusOptions {
   return { connect: () => db.connect({ name: 'bus' }), clock, log: (line, err) => log.info({ err }, line) };
+}
+
+/** Makes the calls of HTTP steps, and has the bridge hand out all other tasks. */
+function httpDesk({ settings }: EngineOptions, others: Bridge, clock: SystemClock, nodeId: string): HttpDesk {
+  const client = egressClient(egressGuard(settings.DUCTOR_EGRESS_ALLOW, systemResolver()), clock);
+  return new HttpDesk({ others, client, clock, nodeId });
 }
 
 function endpointsOf({ settings }: EngineOptions, parts: Omit<EndpointsOptions, 'guard' | 'log'>, log: Log): Endpoints {

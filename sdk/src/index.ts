@@ -92,6 +92,7 @@ export { DefinitionError } from './workflow/definition-error.js';
 export type { DefinitionJson } from './workflow/definition-json.js';
 export type { Jsonify, Restored } from './workflow/jsonify.js';
 export { type Ref, type Reference, type WholeRef, cel } from './workflow/reference.js';
+export type { HttpAnswer, HttpOptions } from './workflow/http-step.js';
 export type { ApprovalOptions, ApprovalOutput, SignalOptions } from './workflow/signal-steps.js';
 export type { StepBody, StepContext, StepLogger } from './workflow/step-context.js';
 export type { Arrives, Resolved, Template } from './workflow/template.js';

@@ -48,10 +48,11 @@ it('every run ends as its fixture says, over a kill in its middle', async () => 
   });
   await worker.ready;
   const started = await Promise.all(
-    fixtures.map(async (fixture) => ({
-      fixture,
-      run: await client.trigger(fixture.workflow.slug, fixture.input, fixture.start),
-    })),
+    fixtures.map(async (fixture) => {
+      const prepared = await fixture.prepare?.();
+      const input = prepared === undefined ? fixture.input : prepared.input;
+      return { fixture, prepared, run: await client.trigger(fixture.workflow.slug, input, fixture.start) };
+    }),
   );
   for (const { fixture, run } of started) await say(client, run.id, fixture, true);
   // Each waits at least 2 s before it ends: all of them are open now.
@@ -81,6 +82,7 @@ it('every run ends as its fixture says, over a kill in its middle', async () => 
     });
     expect(states.toSorted()).toEqual(fixture.ends.children);
   }
+  for (const { prepared } of started) await prepared?.stop();
   client.close();
   await worker.stop();
 });

@@ -16,9 +16,9 @@ const cel = createCelCompiler();
 function planOf(json: unknown, familySlug: string | undefined, version: number): Plan {
   const { definition } = validateDefinition(json, cel);
   if (definition === undefined) throw new TypeError('a fixture that is refused');
-  // The simulated workers serve the default queue.
-  const steps = definition.steps.map(({ queue: _queue, ...step }) => step);
-  const plan = compilePlan({ ...definition, steps, family_slug: familySlug ?? definition.family_slug }, version, cel);
+  const plan = compilePlan({ ...definition, family_slug: familySlug ?? definition.family_slug }, version, cel);
+  // The simulated workers serve the default queue, also for what the engine does itself.
+  for (const step of plan.stepByRef.values()) if (step.type === 'CALLBACK') Object.assign(step, { queue: 'default' });
   return { ...plan, checkInput: () => [] };
 }
 

@@ -9,6 +9,7 @@ export {
   type EndpointForm,
   type EndpointSpec,
 } from './endpoint/endpoint.js';
+export { HttpDesk, type HttpDeskParts } from './http/http-desk.js';
 export type { BridgeCoordinator, RegisterDefinition, Registered } from './ports.js';
 export { QUEUE_LIMITS, type QueueLimits } from './queue/fair-queue.js';
 export type { WorkStream, WorkStreamEvents } from './session/work-stream.js';

@@ -3,6 +3,7 @@ import type { Deed } from '../tenancy/index.js';
 import type { Coordinator, Definition } from '../workflow/index.js';
 
 export {
+  HTTP_QUEUE,
   MAX_VALUE_BYTES,
   type AbortOrder,
   type AttemptOutcome,

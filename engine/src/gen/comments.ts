@@ -659,6 +659,7 @@ export const COMMENTS: Readonly<Record<string, string>> = {
   "ductor.v1.StepType.STEP_TYPE_DATAFLOW": "A deterministic transform in the coordinator.",
   "ductor.v1.StepType.STEP_TYPE_FAIL": "Ends the run with an error.",
   "ductor.v1.StepType.STEP_TYPE_GATHER": "Collects the outputs of a SCATTER in the order of its items.",
+  "ductor.v1.StepType.STEP_TYPE_HTTP": "An HTTP call that the engine makes, through the egress guard.",
   "ductor.v1.StepType.STEP_TYPE_LOOP": "Runs its body until a condition holds.",
   "ductor.v1.StepType.STEP_TYPE_SCATTER": "Runs its body for each item of a list.",
   "ductor.v1.StepType.STEP_TYPE_SIGNAL": "Waits for a named signal to the run.",

@@ -23,6 +23,7 @@ export {
   planFork,
   type ForkPlan,
   type KeptStep,
+  HTTP_QUEUE,
   isClosed,
   jsonOfValue,
   jsonValue,

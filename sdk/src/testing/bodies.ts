@@ -1,10 +1,44 @@
 /** The bodies of a test: those of the workflows, or what stands for them. */
 import { DuctorError } from '../errors.js';
+import type { StepJson } from '../workflow/definition-json.js';
 import type { AnyWorkflow } from '../workflow/define-workflow.js';
 import type { StepBody, StepContext } from '../workflow/step-context.js';
 
 /** What stands for bodies, by the name of their step; `workflow/step` where two workflows have steps of one name. */
 export type FakeSteps = Readonly<Record<string, StepBody<never, unknown>>>;
+
+/** Refs of the steps of a definition that the engine calls by HTTP, those in bodies too. */
+function httpRefs(steps: readonly StepJson[]): readonly string[] {
+  return steps.flatMap(({ ref, type, body }) => [
+    ...(type === 'STEP_TYPE_HTTP' ? [ref] : []),
+    ...httpRefs(body?.steps ?? []),
+  ]);
+}
+
+/**
+ * What runs a task: its handler, and of an HTTP step the fake of its name. The engine would call a URL there.
+ *
+ * Throws DuctorError invalid_argument for an HTTP step without a fake.
+ */
+export function testHandlers(
+  workflows: readonly AnyWorkflow[],
+  fakes: FakeSteps,
+): (task: { readonly familySlug: string; readonly path: string; readonly handler: string }) => string {
+  const http = new Set(
+    workflows.flatMap(({ slug, definition }) => httpRefs(definition.steps).map((ref) => `${slug}/${ref}`)),
+  );
+  for (const name of http) {
+    const ref = name.slice(name.indexOf('/') + 1);
+    if (fakes[name] !== undefined || fakes[ref] !== undefined) continue;
+    throw new DuctorError('invalid_argument', `${name} is an HTTP call, and a test calls nobody`, {
+      remedy: `say what it is answered: steps: { ${JSON.stringify(ref)}: () => ({ status: 200, body: {} }) }`,
+    });
+  }
+  return ({ familySlug, path, handler }) => {
+    const ref = path.slice(path.lastIndexOf('/') + 1);
+    return http.has(`${familySlug}/${ref}`) ? ref : handler;
+  };
+}
 
 /** How an attempt is told from the others. */
 export type OnHang = (context: StepContext) => void;
@@ -36,7 +70,9 @@ export function testBodies(
   hung: (runId: string, path: string, attempt: number) => void,
 ): (workflow: string, handler: string) => StepBody<never, unknown> | undefined {
   const known = new Set(
-    workflows.flatMap(({ slug, handlers }) => [...handlers.keys()].flatMap((name) => [name, `${slug}/${name}`])),
+    workflows.flatMap(({ slug, handlers, definition }) =>
+      [...handlers.keys(), ...httpRefs(definition.steps)].flatMap((name) => [name, `${slug}/${name}`]),
+    ),
   );
   for (const name of Object.keys(fakes)) {
     if (known.has(name)) continue;

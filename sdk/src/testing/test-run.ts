@@ -17,7 +17,7 @@ import type { LogSink } from '../worker/log.js';
 import { attemptKey } from '../worker/result-outbox.js';
 import { type AbortReason, TaskRunner } from '../worker/task-runner.js';
 import type { AnyWorkflow, Workflow } from '../workflow/define-workflow.js';
-import { type FakeSteps, testBodies } from './bodies.js';
+import { type FakeSteps, testBodies, testHandlers } from './bodies.js';
 import { durationMs } from './duration.js';
 import type { Machine, MachineFact, MachineOutcome, MachineTask, MachineValue } from './machine-port.js';
 import { VirtualSystem } from './virtual-system.js';
@@ -138,6 +138,7 @@ class RunUnderTest<Out> implements TestRun<Out> {
   readonly #values: ValueCoder;
   readonly #crashes: Set<number>;
   readonly #slug: string;
+  readonly #handlerOf: ReturnType<typeof testHandlers>;
   #runner: TaskRunner;
   readonly #makeRunner: () => TaskRunner;
   /** Attempts out, and whether they hang. */
@@ -156,6 +157,7 @@ class RunUnderTest<Out> implements TestRun<Out> {
     this.#values = valueCoder(options.payloadCodec);
     this.#crashes = new Set([options.crashAt ?? []].flat());
     this.#slug = workflow.slug;
+    this.#handlerOf = testHandlers(workflows, options.steps ?? {});
     const bodyOf = testBodies(workflows, options.steps ?? {}, (runId, path, attempt) => {
       const out = this.#out.get(attemptKey({ runId, path, attempt }));
       if (out !== undefined) out.isHanging = true;
@@ -335,7 +337,7 @@ class RunUnderTest<Out> implements TestRun<Out> {
       if (this.#out.has(key)) continue;
       const [out, runner] = [this.#out, this.#runner];
       out.set(key, { isHanging: false });
-      runner.start(wireTask(task), ({ runId, path, attempt }, outcome) => {
+      runner.start(wireTask({ ...task, handler: this.#handlerOf(task) }), ({ runId, path, attempt }, outcome) => {
         // Of a time before a crash.
         if (runner !== this.#runner) return;
         this.#say(runId, { kind: 'result', path, attempt, outcome: machineOutcome(outcome) }, () => out.delete(key));

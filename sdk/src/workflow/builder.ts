@@ -12,6 +12,7 @@ import { callbackJson } from './callback-options.js';
 import { type ContinueOptions, continueJson } from './continuing.js';
 import { type CompensationOptions, type NamedUndo, namedUndo } from './compensation.js';
 import { DefinitionError } from './definition-error.js';
+import { type HttpAnswer, type HttpOptions, httpJson } from './http-step.js';
 import type { BodyJson, DefinitionJson, StepJson } from './definition-json.js';
 import type { Jsonify, StepOutput } from './jsonify.js';
 import { type Ref, type Reference, type StepRead, type WholeRef, makeReference, referenceCore } from './reference.js';
@@ -118,6 +119,11 @@ export class DefinitionCollector<In> implements WorkflowBuilder<In> {
   ): StepHandle<Out> {
     const slug = typeof workflow === 'string' ? workflow : workflow.slug;
     const { json, reads } = childJson(name, slug, options);
+    return this.#add(name, options, reads, json);
+  }
+
+  http<Body = unknown>(name: string, options: HttpOptions & Placement): StepHandle<HttpAnswer<Body>> {
+    const { json, reads } = httpJson(name, options);
     return this.#add(name, options, reads, json);
   }
 

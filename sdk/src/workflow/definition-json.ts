@@ -44,6 +44,7 @@ export interface StepJson {
     | 'STEP_TYPE_APPROVAL'
     | 'STEP_TYPE_FAIL'
     | 'STEP_TYPE_COMPLETE'
+    | 'STEP_TYPE_HTTP'
     | 'STEP_TYPE_SUB_WORKFLOW'
     | 'STEP_TYPE_SCATTER'
     | 'STEP_TYPE_GATHER'

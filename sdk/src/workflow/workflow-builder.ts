@@ -5,6 +5,7 @@ import type { ItemOutput, LoopBody, LoopOptions, LoopVars } from './bodies.js';
 import type { ChildOptions, ChildWorkflow } from './child.js';
 import type { CompensationOptions } from './compensation.js';
 import type { ContinueOptions } from './continuing.js';
+import type { HttpAnswer, HttpOptions } from './http-step.js';
 import type { Jsonify, StepOutput } from './jsonify.js';
 import type { Ref, Reference, WholeRef } from './reference.js';
 import type { ApprovalOptions, ApprovalOutput, SignalOptions } from './signal-steps.js';
@@ -42,6 +43,11 @@ export interface WorkflowBuilder<In> {
     workflow: ChildWorkflow<X, Out> | string,
     options?: Placement & ChildOptions<X> & { readonly detach?: Detach },
   ): StepHandle<Detach extends true ? { run_id: string } : Out>;
+  /**
+   * An HTTP call that the engine makes, through its egress guard: no worker is needed. `Body` is what the body of the
+   * answer is taken for. Attempts carry the same `idempotency-key`.
+   */
+  http<Body = unknown>(name: string, options: HttpOptions & Placement): StepHandle<HttpAnswer<Body>>;
   /** Computes a value in the engine: an object of references, plain values and `cel` expressions. */
   project<X>(name: string, value: X, placement?: Placement): StepHandle<Resolved<X>>;
   /** Waits durably: no slot and no memory is held meanwhile. */

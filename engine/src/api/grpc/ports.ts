@@ -15,6 +15,7 @@ export {
   jsonOfValue,
   jsonValue,
   loadRun,
+  HTTP_QUEUE,
   MAX_VALUE_BYTES,
   NULL_VALUE,
   OWN_KEYS,

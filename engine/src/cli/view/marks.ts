@@ -30,6 +30,7 @@ const TYPE_MARKS: ReadonlyMap<string, Mark> = new Map([
   ['APPROVAL', mark('☐', 'a', 'plain')],
   ['COMPLETE', mark('■', 'e', 'plain')],
   ['SUB_WORKFLOW', mark('▣', 'b', 'plain')],
+  ['HTTP', mark('⇄', 'h', 'plain')],
   ['CONTINUE_AS_NEW', mark('↻', 'o', 'plain')],
 ]);
 

@@ -28,7 +28,7 @@ async function lingering(server: TestServer, name: string): Promise<string[]> {
       `select coalesce(nullif(application_name, ''), '(unnamed)') || ': ' || left(query, 80) as session
         from pg_stat_activity where datname = '${plainName(name)}' and backend_type = 'client backend'`,
     );
-    if (rows.length === 0 || tries === 20) return rows.map((row: { session: string }) => row.session);
+    if (rows.length === 0 || tries === 100) return rows.map((row: { session: string }) => row.session);
     await sleep(clock, 10);
   }
 }

@@ -46,7 +46,7 @@ export type {
 export { decisionPayload } from './decision.js';
 export { boxOf, seenOf, type Signal, type SignalBox } from './signal-box.js';
 export type { Awaited } from './state.js';
-export { stepAt } from './plan.js';
+export { HTTP_QUEUE, stepAt } from './plan.js';
 export { deadLetterOf, groupDeadLetters, type DeadLetter, type DeadLetterGroup } from './dead-letter.js';
 export { isActive, isClosed, isContinued, resolveSource, runOutput, stateBytes, wakeAtUs } from './queries.js';
 export { outcomesOf, withOutcomes } from './body-state.js';

@@ -5,6 +5,12 @@ import type { Value, ValueSource } from './value.js';
 /** Priority of what does not say its own, of 1 (first) to 5 (last). */
 export const DEFAULT_PRIORITY = 3;
 
+/** Queue of the tasks that the engine does itself. No app can serve it: names of queues hold no such sign. */
+export const HTTP_QUEUE = '#http';
+
+/** Handler of those that are HTTP calls. */
+export const HTTP_HANDLER = 'http';
+
 /** What expressions may read at a tick. Steps are looked up only as far as the expression refers to them. */
 export interface ExpressionScope {
   readonly input: () => unknown;

@@ -5,6 +5,7 @@ import type { Unary } from '../call.js';
 import { FieldChecks } from '../checks/field-checks.js';
 import {
   explainRun as reasonOf,
+  HTTP_QUEUE,
   stepAt,
   type AttemptRef,
   type Plan,
@@ -75,6 +76,10 @@ function withoutWorker(state: RunState, reason: WaitReason, plan: Plan | undefin
   if (worker !== undefined) {
     const message = `step ${reason.step} runs: attempt ${reason.attempt} on worker ${workerId(worker)}`;
     return { reason: RunReason.RUN_REASON_RUNNING, message, worker: workerId(worker), ...place };
+  }
+  if (place.queue === HTTP_QUEUE) {
+    const message = `step ${reason.step} waits for its turn among the HTTP calls of this node, or its call just began`;
+    return { reason: RunReason.RUN_REASON_NO_FREE_WORKER, message, worker: '', ...place };
   }
   const count = workers.workersFor(tenantId, { ...place, familySlug, version });
   const what = `handler ${place.handler} of ${familySlug} version ${version} on queue ${place.queue}`;

@@ -54,6 +54,8 @@ export enum StepType {
   STEP_TYPE_CONTINUE_AS_NEW = 53,
   /** STEP_TYPE_SUB_WORKFLOW - Starts a run of another workflow. */
   STEP_TYPE_SUB_WORKFLOW = 60,
+  /** STEP_TYPE_HTTP - An HTTP call that the engine makes, through the egress guard. */
+  STEP_TYPE_HTTP = 110,
   UNRECOGNIZED = -1,
 }
 

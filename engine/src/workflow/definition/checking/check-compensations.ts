@@ -13,7 +13,7 @@ function checkTarget(edge: ReadEdge, step: ReadStep, edges: readonly ReadEdge[])
   const { target } = edge;
   if (step.type !== undefined && step.type.canCompensate !== true) {
     const problem = `leads to a ${step.type.name}, which undoes nothing`;
-    problems.add(path, target, problem, 'Lead it to a STEP_TYPE_CALLBACK or a STEP_TYPE_SUB_WORKFLOW.');
+    problems.add(path, target, problem, 'Lead it to a STEP_TYPE_CALLBACK, STEP_TYPE_HTTP or STEP_TYPE_SUB_WORKFLOW.');
   }
   if (step.join.mode !== 'all') {
     problems.add(childPath(step.reader.path, 'join'), undefined, 'has no effect on a compensation', 'Remove it.');

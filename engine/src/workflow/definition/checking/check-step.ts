@@ -31,7 +31,7 @@ const STEP_FIELDS = ['ref', 'type', 'title', 'args', 'join', 'body', ...OPTIONS]
 
 /** Step types of the language that this version does not have. */
 const LATER_TYPES: ReadonlySet<string> = new Set(
-  ['SELECT', 'ROUTE'].concat(['CLAIM', 'HTTP', 'ACTION', 'EMIT']).map((name) => `STEP_TYPE_${name}`),
+  ['SELECT', 'ROUTE'].concat(['CLAIM', 'ACTION', 'EMIT']).map((name) => `STEP_TYPE_${name}`),
 );
 
 /** Step options of the language that this version does not have. */
@@ -127,7 +127,7 @@ function refuseOptions({ reader }: ReadStep, type: StepType): void {
   for (const option of OPTIONS) {
     const value = field(reader.object, option);
     if (value === undefined || value === '' || type.options.has(option)) continue;
-    const remedy = `Remove it: only steps that workers run (STEP_TYPE_CALLBACK) take it.`;
+    const remedy = `Remove it: only steps with attempts (STEP_TYPE_CALLBACK and, in part, STEP_TYPE_HTTP) take it.`;
     reader.problems.add(childPath(reader.path, option), value, `has no effect on ${type.name}`, remedy);
   }
 }

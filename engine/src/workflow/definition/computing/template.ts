@@ -35,6 +35,11 @@ function toTemplate(computed: Computed, source: ValueSource | null): Template {
   };
 }
 
+/** What was compiled, as a template that yields a value of its own. */
+export function templateOf(computed: Computed): Template {
+  return toTemplate(computed, null);
+}
+
 /** A template. Throws DuctorError expression_invalid, expression_too_costly. */
 export function compileTemplate(cel: CelCompiler, value: Json, path: string): Template {
   return toTemplate(createBuilder(cel).template(value, path, 'step'), sourceOf(value));

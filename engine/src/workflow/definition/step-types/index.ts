@@ -6,6 +6,7 @@ import { CONTINUE_AS_NEW } from './continue-as-new.js';
 import { DATAFLOW } from './dataflow/dataflow.js';
 import { FAIL } from './fail.js';
 import { GATHER } from './gather.js';
+import { HTTP } from './http.js';
 import { LOOP } from './loop.js';
 import { SCATTER } from './scatter.js';
 import type { StepType } from './step-type.js';
@@ -30,6 +31,7 @@ export const STEP_TYPES: ReadonlyMap<string, StepType> = new Map(
     SIGNAL,
     APPROVAL,
     CONTINUE_AS_NEW,
+    HTTP,
   ].map((stepType) => [stepType.name, stepType]),
 );
 
