@@ -4,6 +4,7 @@
  * everything that was committed before it came.
  */
 import { DuctorError } from '../../kernel/index.js';
+import type { Binding } from '../core/candidate.js';
 import type { Decision } from '../pipeline/decision.js';
 import type { PoolView } from '../pipeline/view.js';
 import { isCurrent, type Standing } from '../standing/standing.js';
@@ -18,14 +19,19 @@ const MAX_TRIES = 12;
 
 type Views = ReadonlyMap<string, PoolView | undefined>;
 
-/** Where a set of pools stands, with the states of their strategies. */
-type Read = Pick<WorldParts, 'standing' | 'states'>;
+/** What a world is made of but for keys, and the world without any: previews change nothing, so they share it. */
+interface Read {
+  readonly parts: Omit<WorldParts, 'bindings' | 'firsts'>;
+  readonly world: World;
+}
 
 /** Reads of one set of pools. */
 interface Reading {
   readonly running: Promise<Read>;
   next: Promise<Read> | undefined;
 }
+
+const NO_KEYS = { bindings: new Map<string, Binding>(), firsts: new Map<string, string>() };
 
 /** See above. */
 export class Previews {
@@ -46,34 +52,28 @@ export class Previews {
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const found = await views.pools(tenantId, reach);
       const read = await this.#read(tenantId, found);
-      const stale = staleIn(found, read.standing);
+      const stale = staleIn(found, read.parts.standing);
       views.drop(tenantId, stale);
       if (stale.length > 0) continue;
-      const keys = await this.#keys(tenantId, ask, found, firstPoolId);
-      const world = new World({ ...read, ...keys, views: found, rules, seedKey: this.#parts.seedKey });
-      const decision = world.decide({ ask, decisionId, firstPoolId, isGranting: false });
+      const world = await this.#worldFor(tenantId, ask, read, firstPoolId);
+      const decision = world.decide({ ask, decisionId, firstPoolId, rules, isGranting: false });
       if (!('missing' in decision)) return decision;
       for (const poolId of decision.missing) reach.add(poolId);
     }
     throw new DuctorError('database_unavailable', 'the pool changed again and again while it was read');
   }
 
-  /** Bindings and first decisions, where pools look for any. */
-  async #keys(
-    tenantId: string,
-    ask: RouteAsk,
-    views: Views,
-    firstPoolId: string | undefined,
-  ): Promise<Pick<WorldParts, 'bindings' | 'firsts'>> {
+  /** The shared world, or one with bindings and first decisions where pools look for any. */
+  async #worldFor(tenantId: string, ask: RouteAsk, { parts, world }: Read, firstPoolId: string | undefined) {
     const nowUs = this.#parts.clock.nowUs();
-    const db = this.#parts.db.asTenant(tenantId);
-    const sticky = [...views.values()].flatMap((view) => (view === undefined ? [] : affinityKeysOf(ask, view, nowUs)));
-    const first = firstPoolId === undefined ? undefined : views.get(firstPoolId);
+    const views = [...parts.views.values()].filter((view) => view !== undefined);
+    const sticky = views.flatMap((view) => affinityKeysOf(ask, view, nowUs));
+    const first = firstPoolId === undefined ? undefined : parts.views.get(firstPoolId);
     const key = first === undefined ? undefined : dedupeKeyOf(ask, first, nowUs);
-    return {
-      bindings: await readBindings(db, tenantId, sticky),
-      firsts: await readFirsts(db, tenantId, key === undefined ? [] : [key]),
-    };
+    if (sticky.length === 0 && key === undefined) return world;
+    const db = this.#parts.db.asTenant(tenantId);
+    const bindings = await readBindings(db, tenantId, sticky);
+    return new World({ ...parts, bindings, firsts: await readFirsts(db, tenantId, key === undefined ? [] : [key]) });
   }
 
   /** Where pools stand at a moment after the call. */
@@ -98,7 +98,9 @@ export class Previews {
     const db = this.#parts.db.asTenant(tenantId);
     const standing = await readStanding(db, tenantId, [...views.keys()]);
     const stateful = [...views.values()].flatMap((view) => (view?.isStateful === true ? [view.id] : []));
-    return { standing, states: await readStates(db, tenantId, stateful) };
+    const states = await readStates(db, tenantId, stateful);
+    const parts = { standing, states, views, seedKey: this.#parts.seedKey };
+    return { parts, world: new World({ ...parts, ...NO_KEYS }) };
   }
 }
 

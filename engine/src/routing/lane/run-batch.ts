@@ -156,7 +156,8 @@ class Deciding {
   #decideOne(world: World, call: WaitingCall, firstPoolId: string | undefined): CallResult {
     try {
       const { ask, decisionId } = call;
-      const decision = world.decide({ ask, decisionId, firstPoolId, isGranting: true });
+      const { rules } = this.batch;
+      const decision = world.decide({ ask, decisionId, firstPoolId, rules, isGranting: true });
       if ('missing' in decision) return { kind: 'again', missing: decision.missing };
       const lacking = unimplemented(decision);
       if (lacking !== undefined) return { kind: 'failed', error: lacking };
@@ -226,7 +227,7 @@ async function write(
 
 /** Everything that is decided by, read under the locks. */
 async function readWorld(tx: Queryable, parts: LaneParts, batch: Batch, states: WorldParts['states']): Promise<World> {
-  const { tenantId, calls, views, rules } = batch;
+  const { tenantId, calls, views } = batch;
   const nowUs = parts.clock.nowUs();
   const found = [...views.values()].filter(isView);
   const sticky = found.filter(({ compiled }) => compiled.affinityKeys.length > 0);
@@ -238,7 +239,7 @@ async function readWorld(tx: Queryable, parts: LaneParts, batch: Batch, states: 
   const standing = await readStanding(tx, tenantId, [...views.keys()]);
   const bindings = await readBindings(tx, tenantId, bindingKeys);
   const firsts = await readFirsts(tx, tenantId, firstKeys);
-  return new World({ views, standing, states, bindings, firsts, rules, seedKey: parts.seedKey });
+  return new World({ views, standing, states, bindings, firsts, seedKey: parts.seedKey });
 }
 
 /**

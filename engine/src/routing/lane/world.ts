@@ -27,7 +27,6 @@ export interface WorldParts {
   readonly bindings: ReadonlyMap<string, Binding>;
   /** First decisions by poolKeyText. */
   readonly firsts: ReadonlyMap<string, string>;
-  readonly rules: readonly CompiledRule[];
   /** Key that seeds are derived from. */
   readonly seedKey: Uint8Array;
 }
@@ -38,6 +37,8 @@ export interface Deciding {
   readonly decisionId: string;
   /** The pool whose window tells work that comes twice. */
   readonly firstPoolId: string | undefined;
+  /** Needed when the work names no pool. */
+  readonly rules: readonly CompiledRule[];
   /** Whether what is chosen is also granted; false: a preview. */
   readonly isGranting: boolean;
 }
@@ -49,6 +50,9 @@ export interface WorldChanges {
   readonly bindings: readonly KeyEntry[];
   readonly firsts: readonly KeyEntry[];
 }
+
+const NOBODY: ReadonlySet<string> = new Set();
+const NO_BINDINGS: ReadonlyMap<string, Binding> = new Map();
 
 /** Pools that a decision may reach; it notes those that nobody has read. */
 class Reach extends Map<string, PoolSnapshot> {
@@ -80,7 +84,7 @@ export class World {
   readonly #changedStates = new Set<string>();
   readonly #bound = new Map<string, KeyEntry>();
   readonly #seen = new Map<string, KeyEntry>();
-  #accounts: Accounts;
+  readonly #accounts = new Map<string, Account>();
 
   constructor(parts: WorldParts) {
     const { views, standing } = parts;
@@ -91,21 +95,19 @@ export class World {
     this.#states = new Map(parts.states);
     this.#bindings = new Map(parts.bindings);
     this.#firsts = new Map(parts.firsts);
-    const accounts = new Map<string, Account>();
     for (const [poolId, view] of views) {
       const pool = standing.pools.get(poolId);
       if (view === undefined || pool === undefined) continue;
-      for (const [id, account] of accountsOf(view, pool, this.#today)) accounts.set(id, account);
+      for (const [id, account] of accountsOf(view, pool, this.#today)) this.#accounts.set(id, account);
       for (const [id, member] of pool.members) {
         this.#facts.set(id, factsOf(member.account, member.learned, this.#today));
       }
     }
-    this.#accounts = accounts;
   }
 
   /** Decides; the names of pools that have to be read first, when it comes to one that was not. */
   decide(deciding: Deciding): Decision | { readonly missing: readonly string[] } {
-    const { ask, decisionId } = deciding;
+    const { ask, decisionId, rules } = deciding;
     const reach = new Reach((poolId) => this.#snapshot(poolId, ask));
     const key = this.#dedupeKey(deciding);
     let granted: Accounts | undefined;
@@ -116,8 +118,8 @@ export class World {
     };
     const decision = decide({
       ...{ decisionId, nowUs: this.nowUs, routable: ask.routable, poolId: ask.poolId, recipientId: ask.recipientId },
-      ...{ rules: this.#parts.rules, pools: reach, previous: ask.previous },
-      excluded: new Set(ask.excluded),
+      ...{ rules, pools: reach, previous: ask.previous },
+      excluded: ask.excluded.length === 0 ? NOBODY : new Set(ask.excluded),
       duplicateOf: key === undefined ? undefined : this.#firsts.get(poolKeyText(key)),
       seedOf: (poolId, hop, attempt) => deriveSeed(this.#parts.seedKey, { decisionId, poolId, hop, attempt }),
       admit: deciding.isGranting ? admit : undefined,
@@ -147,12 +149,14 @@ export class World {
     if (!views.has(poolId)) return 'unread';
     const view = views.get(poolId);
     if (view === undefined) return undefined;
+    const plain = { view, facts: this.#facts, state: this.#states.get(poolId) ?? {}, bindings: NO_BINDINGS };
+    if (view.compiled.affinityKeys.length === 0) return plain;
     const bindings = new Map<string, Binding>();
     for (const key of affinityKeysOf(ask, view, this.nowUs)) {
       const binding = this.#bindings.get(poolKeyText(key));
       if (binding !== undefined) bindings.set(key.key, binding);
     }
-    return { view, facts: this.#facts, state: this.#states.get(poolId) ?? {}, bindings };
+    return { ...plain, bindings };
   }
 
   #dedupeKey({ ask, firstPoolId }: Deciding): PoolKey | undefined {
@@ -165,7 +169,13 @@ export class World {
     readonly accounts: Accounts | undefined;
   } {
     const wanted = slate.map(({ id, units }) => ({ recipientId: id, units, pinned: 0 }));
-    const answer = admitSlate(this.#accounts, wanted, this.#today, 'commit');
+    // Only those that are asked for: a pool may have a thousand.
+    const asked = new Map<string, Account>();
+    for (const { id } of slate) {
+      const account = this.#accounts.get(id);
+      if (account !== undefined) asked.set(id, account);
+    }
+    const answer = admitSlate(asked, wanted, this.#today, 'commit');
     if (answer.kind === 'unavailable') return { admission: { kind: 'unavailable' }, accounts: undefined };
     const usage = answer.decided.map(({ recipientId: id, units, used, limit, usedToday, dailyLimit }) => {
       return { id, units, used, limit, usedToday, dailyLimit };
@@ -176,7 +186,7 @@ export class World {
 
   /** Takes what was granted; an offer takes nothing until it is accepted. */
   #keep({ outcome, slate, poolId, changes, input }: Decision, granted: Accounts | undefined, key?: PoolKey): void {
-    if (outcome === 'assigned' && granted !== undefined) this.#accounts = granted;
+    if (outcome === 'assigned') for (const [id, account] of granted ?? []) this.#accounts.set(id, account);
     for (const { id } of slate) {
       const learned = { ...this.#facts.get(id), lastAssignedUs: this.nowUs };
       this.#facts.set(id, { ...learned, ...factsOf(this.#accounts.get(id), {}, this.#today) });

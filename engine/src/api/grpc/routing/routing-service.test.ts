@@ -188,6 +188,22 @@ describe('Route', () => {
     expect(outcomes).toEqual(['assigned', 'assigned', 'no_eligible_recipient', 'invalid_argument']);
   });
 
+  it('answers what it can while one pool is locked, and says of the rest that it could not ask', async () => {
+    const [held, [heldId = '']] = await poolOf(1);
+    const [free] = await poolOf(1);
+    const answers = await database.db.transaction(async (tx) => {
+      await tx.query('select 1 from ductor.capacity_authority where recipient_id = $1 for update', [heldId]);
+      return Promise.all([held, free, held].map((poolId) => route({ pool_id: poolId })));
+    });
+    expect(answers.map(({ status, error }) => [status, error])).toEqual([
+      [503, 'capacity_authority_unavailable'],
+      [200, ''],
+      [503, 'capacity_authority_unavailable'],
+    ]);
+    expect((await route({ pool_id: held })).data).toMatchObject({ outcome: 'assigned' });
+    expect(await usedBy(heldId)).toBe(1);
+  });
+
   it('says what is wrong with a request, and what there is not yet', async () => {
     const bad = await rest('POST', '/api/routing/route', { pool_id: 'x', routable: { priority: 2_000_000 } });
     expect([bad.status, bad.error]).toEqual([400, 'invalid_argument']);
