@@ -1,5 +1,5 @@
 /** How values of options are read; what cannot be read is wrong usage. */
-import { InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { parseDurationMs } from '../kernel/index.js';
 
 /** A whole number within bounds. */
@@ -8,6 +8,15 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
     const value = Number(text);
     if (/^\d+$/.test(text) && value >= min && value <= max) return value;
     throw new InvalidArgumentError(`${JSON.stringify(text)} is no whole number from ${min} to ${max}.`);
+  };
+}
+
+/** A number within bounds. */
+export function decimal(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^\d+(\.\d+)?$/.test(text) && value >= min && value <= max) return value;
+    throw new InvalidArgumentError(`${JSON.stringify(text)} is no number from ${min} to ${max}.`);
   };
 }
 
@@ -23,4 +32,15 @@ export function pair(text: string, known: Readonly<Record<string, string>> = {})
   const at = text.indexOf('=');
   if (at > 0) return { ...known, [text.slice(0, at)]: text.slice(at + 1) };
   throw new InvalidArgumentError(`${JSON.stringify(text)} is not name=value.`);
+}
+
+/** Adds `--expect`: a change is refused when somebody else made one since. */
+export function expectOption(command: Command): Command {
+  const what = 'refuse unless this is its version, as `get` prints it';
+  return command.option('--expect <version>', what, wholeNumber(1, 2 ** 32 - 1));
+}
+
+/** Collects an option that may be repeated. */
+export function several(text: string, known: readonly string[] = []): readonly string[] {
+  return [...known, text];
 }

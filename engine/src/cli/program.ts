@@ -7,6 +7,8 @@ import { endpointCommands } from './endpoint/commands.js';
 import { explain } from './explain.js';
 import { serverCommands } from './server-commands.js';
 import { processTerminal, type Terminal } from './output/terminal.js';
+import { poolCommands } from './pool/commands.js';
+import { recipientCommands } from './recipient/commands.js';
 import { runCommands } from './run/commands.js';
 import { scheduleCommands } from './schedule/commands.js';
 import { tenancyCommands } from './tenancy/commands.js';
@@ -53,6 +55,8 @@ function program(context: CliContext): Command {
   runCommands(root, context);
   endpointCommands(root, context);
   scheduleCommands(root, context);
+  poolCommands(root, context);
+  recipientCommands(root, context);
   tenancyCommands(root, context);
   doctorCommand(root, context);
   behave(root, context.terminal);

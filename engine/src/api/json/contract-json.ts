@@ -5,6 +5,7 @@ import { impossible } from '../../kernel/index.js';
 import { readContract } from '../contract/contract.js';
 import { isJsonValueObject } from './check-message.js';
 import { decodeMessage, encodeMessage } from './codec.js';
+import { pathsOf } from './field-paths.js';
 
 /** Reads and writes messages of package ductor.v1 by their names. */
 export interface ContractJson {
@@ -14,6 +15,8 @@ export interface ContractJson {
   decode(name: string, bytes: Uint8Array): string;
   /** What is set in a message, with the names of the contract: nothing stands there that the sender did not send. */
   sent(name: string, bytes: Uint8Array): JsonObject;
+  /** Paths of an update_mask for what the JSON of a message names, null too. */
+  paths(name: string, json: JsonValue): readonly string[];
 }
 
 let made: ContractJson | undefined;
@@ -31,6 +34,7 @@ function make(): ContractJson {
   return {
     encode: (name, json) => encodeMessage(registry, known(name), json),
     decode: (name, bytes) => decodeMessage(registry, known(name), bytes),
+    paths: (name, json) => (isJsonValueObject(json) ? pathsOf(known(name), json) : []),
     sent(name, bytes) {
       const json = toJson(known(name), fromBinary(known(name), bytes), { registry, useProtoFieldName: true });
       return isJsonValueObject(json) ? json : impossible('message-json', `${name} is no object in JSON`);

@@ -3,9 +3,10 @@
  * are what it changes, down to the fields of its messages and the keys of its maps. A mask in the query is the caller's
  * own and stays.
  */
-import type { DescField, DescMessage, JsonObject, JsonValue } from '@bufbuild/protobuf';
+import type { DescField, JsonObject, JsonValue } from '@bufbuild/protobuf';
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import { fieldNamed, isJsonValueObject } from '../json/check-message.js';
+import { pathsOf } from '../json/field-paths.js';
 import type { Route } from './router.js';
 
 const MASK = 'google.protobuf.FieldMask';
@@ -16,32 +17,6 @@ export interface Mask {
   readonly field: DescField;
   /** Names of the contract: "title", "config.default_timeout"; keys of maps that are no names stand in backquotes. */
   readonly paths: readonly string[];
-}
-
-/** Messages whose JSON is not their fields. */
-const WELL_KNOWN = 'google.protobuf.';
-const PLAIN_KEY = /^[A-Za-z_][A-Za-z0-9_]*$/;
-
-function keyText(key: string): string {
-  return PLAIN_KEY.test(key) ? key : `\`${key.replaceAll('`', '``')}\``;
-}
-
-/** What lies below a field: the paths of the message or map that stands there, or none. */
-function below(field: DescField | undefined, value: JsonValue, prefix: string): readonly string[] {
-  if (field === undefined || !isJsonValueObject(value)) return [];
-  if (field.fieldKind === 'map') return Object.keys(value).map((key) => `${prefix}.${keyText(key)}`);
-  const isOwn = field.fieldKind === 'message' && !field.message.typeName.startsWith(WELL_KNOWN);
-  return isOwn ? pathsOf(field.message, value, `${prefix}.`) : [];
-}
-
-/** The fields that an object has, as deep as messages go. An empty one is named itself. */
-function pathsOf(desc: DescMessage, body: JsonObject, prefix = ''): readonly string[] {
-  return Object.entries(body).flatMap(([key, value]) => {
-    const field = fieldNamed(desc, key);
-    const path = `${prefix}${field?.name ?? key}`;
-    const deeper = below(field, value, path);
-    return deeper.length === 0 ? [path] : deeper;
-  });
 }
 
 /** The mask for a body; undefined when the request has none to fill, or the caller sent one. */

@@ -7,7 +7,12 @@ import {
   Metadata,
   type ServiceError,
 } from '@grpc/grpc-js';
+import { AssignmentServiceClient } from '../../gen/ductor/v1/assignment.js';
 import { EndpointServiceClient } from '../../gen/ductor/v1/endpoint.js';
+import { PoolServiceClient } from '../../gen/ductor/v1/pool.js';
+import { RecipientServiceClient } from '../../gen/ductor/v1/recipient.js';
+import { RoutingServiceClient } from '../../gen/ductor/v1/routing.js';
+import { RuleServiceClient } from '../../gen/ductor/v1/rule.js';
 import { RunServiceClient } from '../../gen/ductor/v1/run.js';
 import { ScheduleServiceClient } from '../../gen/ductor/v1/schedule.js';
 import { TenancyServiceClient } from '../../gen/ductor/v1/tenancy.js';
@@ -28,7 +33,12 @@ const CHANNEL_OPTIONS = { 'grpc.max_receive_message_length': 16 * 1024 * 1024 };
 
 /** An engine that is called. Close it, or the process stays. */
 export class EngineClient {
+  readonly assignments: AssignmentServiceClient;
   readonly endpoints: EndpointServiceClient;
+  readonly pools: PoolServiceClient;
+  readonly recipients: RecipientServiceClient;
+  readonly routing: RoutingServiceClient;
+  readonly rules: RuleServiceClient;
   readonly runs: RunServiceClient;
   readonly schedules: ScheduleServiceClient;
   readonly tenancy: TenancyServiceClient;
@@ -40,7 +50,12 @@ export class EngineClient {
     readonly clock: Clock,
   ) {
     const security: ChannelCredentials = endpoint.isSecure ? credentials.createSsl() : credentials.createInsecure();
+    this.assignments = new AssignmentServiceClient(endpoint.address, security, CHANNEL_OPTIONS);
     this.endpoints = new EndpointServiceClient(endpoint.address, security, CHANNEL_OPTIONS);
+    this.pools = new PoolServiceClient(endpoint.address, security, CHANNEL_OPTIONS);
+    this.recipients = new RecipientServiceClient(endpoint.address, security, CHANNEL_OPTIONS);
+    this.routing = new RoutingServiceClient(endpoint.address, security, CHANNEL_OPTIONS);
+    this.rules = new RuleServiceClient(endpoint.address, security, CHANNEL_OPTIONS);
     this.runs = new RunServiceClient(endpoint.address, security, CHANNEL_OPTIONS);
     this.schedules = new ScheduleServiceClient(endpoint.address, security, CHANNEL_OPTIONS);
     this.tenancy = new TenancyServiceClient(endpoint.address, security, CHANNEL_OPTIONS);
@@ -79,7 +94,12 @@ export class EngineClient {
   }
 
   close(): void {
+    this.assignments.close();
     this.endpoints.close();
+    this.pools.close();
+    this.recipients.close();
+    this.routing.close();
+    this.rules.close();
     this.runs.close();
     this.schedules.close();
     this.tenancy.close();

@@ -43,6 +43,24 @@ export async function messageFromJson<T>(name: string, decoder: Decoder<T>, text
   }
 }
 
+/**
+ * A partial update out of JSON: the message, and the paths of what the JSON names. Null clears.
+ *
+ * @param name of the message in package ductor.v1
+ * @throws invalid_argument with everything that is wrong
+ */
+export async function changeFromJson<T>(
+  name: string,
+  decoder: Decoder<T>,
+  text: string,
+  where: string,
+): Promise<{ readonly message: T; readonly updateMask: string[] }> {
+  const { contractJson } = await import('../../api/index.js');
+  const message = await messageFromJson(name, decoder, text, where);
+  const value: Parameters<ReturnType<typeof contractJson>['encode']>[1] = JSON.parse(text);
+  return { message, updateMask: [...contractJson().paths(name, value)] };
+}
+
 /** Parses JSON. Throws invalid_argument saying where it came from and what is wrong. */
 export function parseJson(text: string, where: string): unknown {
   try {
