@@ -11,6 +11,15 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
   };
 }
 
+/** A whole number within bounds, which may be below zero. */
+export function signedNumber(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^-?\d+$/.test(text) && value >= min && value <= max) return value;
+    throw new InvalidArgumentError(`${JSON.stringify(text)} is no whole number from ${min} to ${max}.`);
+  };
+}
+
 /** A number within bounds. */
 export function decimal(min: number, max: number): (text: string) => number {
   return (text) => {

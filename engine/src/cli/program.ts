@@ -9,6 +9,7 @@ import { serverCommands } from './server-commands.js';
 import { processTerminal, type Terminal } from './output/terminal.js';
 import { poolCommands } from './pool/commands.js';
 import { recipientCommands } from './recipient/commands.js';
+import { routeCommands } from './route/commands.js';
 import { runCommands } from './run/commands.js';
 import { scheduleCommands } from './schedule/commands.js';
 import { tenancyCommands } from './tenancy/commands.js';
@@ -57,6 +58,7 @@ function program(context: CliContext): Command {
   scheduleCommands(root, context);
   poolCommands(root, context);
   recipientCommands(root, context);
+  routeCommands(root, context);
   tenancyCommands(root, context);
   doctorCommand(root, context);
   behave(root, context.terminal);
