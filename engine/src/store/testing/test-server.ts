@@ -67,6 +67,14 @@ async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T
   }
 }
 
+/** A connection that stays, and keeps no process alive: a new one for each statement took longer than most of them. */
+function maintenancePool(url: string): pg.Pool {
+  const options = { max: 1, idleTimeoutMillis: 60_000, allowExitOnIdle: true, application_name: 'test maintenance' };
+  const pool = new pg.Pool({ connectionString: url, ...options });
+  pool.on('error', () => undefined);
+  return pool;
+}
+
 /** Makes the template unless another worker has; its name tells the state of the migrations. */
 async function ensureTemplate(url: string, template: string): Promise<void> {
   await withClient(url, async (client) => {
@@ -91,9 +99,10 @@ async function openTestServer(): Promise<TestServer> {
   for (const { name, sql } of migrationFiles()) digest.update(name).update(sql);
   const template = `${prefix}_template_${digest.digest('hex').slice(0, 12)}`;
   await ensureTemplate(url, template);
+  const maintenance = maintenancePool(url);
   return {
     url: (database) => withDatabase(url, database),
-    run: (statement) => withClient(url, (client) => client.query(statement)),
+    run: (statement) => maintenance.query(statement),
     template,
     prefix,
   };
