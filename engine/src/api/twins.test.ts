@@ -129,10 +129,12 @@ describe('methods that are answered once', () => {
   it.each(UNARY.map(({ name }) => name))('%s of what is not there is refused alike, or is empty', async (name) => {
     const method = methodNamed(name);
     const json = strange(method);
-    expect(method.bindings).not.toEqual([]);
+    // Workers alone speak to the bridge, and none by REST.
+    const hasRest = method.bindings.length > 0;
+    expect(hasRest || method.service.endsWith('BridgeService')).toBe(true);
     const answers = [
       await viaGrpc(caller, method, bytesOf(method, json)),
-      await viaRest(caller, method, json),
+      ...(hasRest ? [await viaRest(caller, method, json)] : []),
       await viaConnect(caller, method, JSON.stringify(json)),
     ];
     const [first] = answers;
