@@ -1,4 +1,6 @@
 /** Errors of the SDK: those it throws at its caller, and those a step body throws to say how its failure is treated. */
+import type { FailureView } from './client/run-view.js';
+import { thrownError } from './client/thrown-error.js';
 
 /** One thing that is wrong with a request, as the engine reports it. */
 export interface Problem {
@@ -46,6 +48,8 @@ export class RunFailedError extends DuctorError {
   readonly state: string;
   /** Path of the step that failed; empty when the run itself did. */
   readonly step: string;
+  /** The error that the body of the step threw, with its causes; undefined when none threw. */
+  declare readonly cause: Error | undefined;
 
   constructor(run: {
     readonly runId: string;
@@ -53,10 +57,14 @@ export class RunFailedError extends DuctorError {
     readonly code: string;
     readonly message: string;
     readonly step: string;
+    /** What the engine kept of its error. */
+    readonly failure?: FailureView | undefined;
   }) {
+    const { failure } = run;
     super(
       run.code,
       `run ${run.runId} ended ${run.state}${run.step === '' ? '' : ` at step ${run.step}`}: ${run.message}`,
+      failure === undefined || failure.stack === '' ? {} : { cause: thrownError(failure) },
     );
     this.runId = run.runId;
     this.state = run.state;

@@ -32,6 +32,12 @@ export const MAX_STEP_PATH_CHARS = 1_024;
 export const MAX_ERROR_CODE_CHARS = 128;
 export const MAX_ERROR_MESSAGE_CHARS = 8_192;
 export const MAX_ERROR_STACK_CHARS = 32_768;
+/** Errors behind an error; further ones are dropped. */
+export const MAX_ERROR_CAUSES = 16;
+/** Of each of them; longer is cut. */
+export const MAX_CAUSE_MESSAGE_CHARS = 1_024;
+/** The same. */
+export const MAX_CAUSE_STACK_CHARS = 4_096;
 /** Progress in a heartbeat; what is larger counts as a sign of life alone. */
 export const MAX_PROGRESS_BYTES = 64 * 1024;
 /** Results a stream may have in the coordinator beyond four for each of its slots, before it is not read any more. */

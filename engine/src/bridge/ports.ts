@@ -8,6 +8,7 @@ export {
   type AbortOrder,
   type AttemptOutcome,
   type AttemptRef,
+  type ErrorCause,
   type Definition,
   type EdgeDefinition,
   type Invoker,

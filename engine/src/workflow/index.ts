@@ -32,6 +32,7 @@ export {
   runOutput,
   stepAt,
   type AttemptOutcome,
+  type ErrorCause,
   type BodyState,
   type DeadLetter,
   type DeadLetterGroup,

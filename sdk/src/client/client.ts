@@ -32,7 +32,7 @@ import { checkList, checkRunCall, checkTrigger } from './request-checks.js';
 import type { ListOptions, SignalWithStartOptions, TriggerOptions } from './request-options.js';
 import { ResultStream } from './result-stream.js';
 import { type RunControls, runControls } from './run-controls.js';
-import { type RunView, runStateName, runStateNumber, runView, timestampOf } from './run-view.js';
+import { failureView, type RunView, runStateName, runStateNumber, runView, timestampOf } from './run-view.js';
 import { type ScheduleCalls, type ScheduleChannel, scheduleCalls } from './schedules.js';
 import { present, unary } from './unary.js';
 import { TriggerBatcher } from './trigger-batcher.js';
@@ -299,6 +299,7 @@ export class DuctorClient {
       code: error?.code ?? 'cancelled',
       message: error?.message ?? 'no reason was recorded',
       step: error?.step ?? '',
+      failure: failureView(error),
     });
   }
 

@@ -39,7 +39,22 @@ export interface FailureView {
   readonly message: string;
   readonly step: string;
   readonly attempt: number;
+  /** Of the process in which it was thrown; mapped to its sources where that runs with source maps. */
   readonly stack: string;
+  /** What is behind it, flat, an error before its own causes; at most 16. */
+  readonly causes: readonly CauseView[];
+}
+
+/** An error behind a failure. */
+export interface CauseView {
+  /** Empty for what was no Error. */
+  readonly name: string;
+  readonly message: string;
+  readonly stack: string;
+  /** Whose it is: 0 the failure's own, else the place of that error in the list, from 1. */
+  readonly of: number;
+  /** A member of an AggregateError, not its cause. */
+  readonly isMember: boolean;
 }
 
 /** A run. */
@@ -186,10 +201,14 @@ function stepView(step: StepRun): StepView {
   };
 }
 
-function failureView(failure: Failure | undefined): FailureView | undefined {
+/** A failure; undefined when there is none. */
+export function failureView(failure: Failure | undefined): FailureView | undefined {
   if (failure === undefined) return undefined;
   const { code, message, step, attempt, stack } = failure;
-  return { code, message, step, attempt, stack };
+  const causes = failure.causes.map(({ name, message: text, stack: at, of, isMember }) => {
+    return { name, message: text, stack: at, of, isMember };
+  });
+  return { code, message, step, attempt, stack, causes };
 }
 
 /** A time of the wire. */

@@ -6,6 +6,15 @@ export interface MachineValue {
   readonly encoding: string;
 }
 
+/** An error behind a failure. */
+export interface MachineCause {
+  readonly name: string;
+  readonly message: string;
+  readonly stack: string;
+  readonly of: number;
+  readonly isMember: boolean;
+}
+
 /** Why something failed. */
 export interface MachineFailure {
   readonly code: string;
@@ -13,6 +22,7 @@ export interface MachineFailure {
   readonly step: string;
   readonly attempt: number;
   readonly stack: string;
+  readonly causes?: readonly MachineCause[];
 }
 
 /** How an attempt ended. */
@@ -23,6 +33,7 @@ export type MachineOutcome =
       readonly code: string;
       readonly message: string;
       readonly stack: string;
+      readonly causes?: readonly MachineCause[];
       readonly nonRetryable: boolean;
       readonly retryAfterMs: number | null;
     }

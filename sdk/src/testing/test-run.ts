@@ -109,8 +109,8 @@ function machineOutcome(outcome: Outcome): MachineOutcome {
     case 'output':
       return { kind: 'completed', output: valueOf(outcome.value) };
     case 'error': {
-      const { code, message, stack, nonRetryable, retryAfterMs } = outcome.value;
-      return { kind: 'failed', code, message, stack, nonRetryable, retryAfterMs: retryAfterMs || null };
+      const { code, message, stack, nonRetryable, retryAfterMs, causes } = outcome.value;
+      return { kind: 'failed', code, message, stack, causes, nonRetryable, retryAfterMs: retryAfterMs || null };
     }
     case 'cancelled':
       return { kind: 'cancelled' };
@@ -277,10 +277,12 @@ class RunUnderTest<Out> implements TestRun<Out> {
         remedy: 'say it by signal(), decide() or cancel() before',
       });
     }
-    const { state, output, error } = this.view();
+    const { state, output } = this.view();
     if (state === 'COMPLETED') return output as Out;
-    const failure = error ?? { code: state === 'TERMINATED' ? 'terminated' : 'cancelled', message: '', step: '' };
-    throw new RunFailedError({ runId: this.#id, state, ...failure });
+    const { error } = this.#machine.view(this.#id);
+    const known = error ?? { code: state === 'TERMINATED' ? 'terminated' : 'cancelled', message: '', step: '' };
+    const failure = error === null ? undefined : { ...error, causes: error.causes ?? [] };
+    throw new RunFailedError({ runId: this.#id, state, ...known, failure });
   }
 
   /** Goes to what is due first, if that is not later; false when nothing is. */

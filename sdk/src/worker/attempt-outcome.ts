@@ -2,6 +2,7 @@
 import type { TaskError, TaskResult } from '../gen/ductor/v1/bridge.js';
 import type { ValueCoder } from '../values/payload-codec.js';
 import { DuctorError, NonRetryableError, RetryAfterError } from '../errors.js';
+import { errorCauses } from './error-causes.js';
 
 /** Outcome part of a TaskResult. */
 export type Outcome = NonNullable<TaskResult['outcome']>;
@@ -39,16 +40,9 @@ function taskError(thrown: unknown): TaskError {
   return {
     code: error instanceof DuctorError ? error.code : (named?.name ?? 'Error'),
     message: (error === undefined ? String(thrown) : error.message).slice(0, MESSAGE_CHARS_MAX),
-    stack: causeChain(error).slice(0, STACK_CHARS_MAX),
+    stack: (error?.stack ?? '').slice(0, STACK_CHARS_MAX),
+    causes: errorCauses(error),
     nonRetryable: error instanceof NonRetryableError || (error instanceof DuctorError && !error.retryable),
     retryAfterMs: error instanceof RetryAfterError ? Math.max(0, Math.round(error.retryAfterMs)) : 0,
   };
-}
-
-/** The stack of an error and of its causes, five at most. */
-function causeChain(error: Error | undefined): string {
-  const parts: string[] = [];
-  for (let at: unknown = error; at instanceof Error && parts.length < 5; at = at.cause)
-    parts.push(at.stack ?? at.message);
-  return parts.join('\ncaused by: ');
 }

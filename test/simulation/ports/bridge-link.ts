@@ -34,7 +34,10 @@ function outcomeToWire(outcome: AttemptOutcome): NonNullable<TaskResult['outcome
     }
     case 'failed': {
       const { code, message, stack, nonRetryable, retryAfterMs } = outcome;
-      return { $case: 'error', value: { code, message, stack, nonRetryable, retryAfterMs: retryAfterMs ?? 0 } };
+      return {
+        $case: 'error',
+        value: { code, message, stack, nonRetryable, retryAfterMs: retryAfterMs ?? 0, causes: [] },
+      };
     }
     case 'cancelled':
       return { $case: 'cancelled', value: {} };

@@ -21,6 +21,6 @@ export function failureOf({ code, message, retryAfterMs }: DuctorError, told: st
   if (told === 'cancelled') return { $case: 'cancelled', value: {} };
   // The engine must know an attempt that took too long as a timeout, whoever noticed first.
   const name = told === 'timed_out' || code === 'deadline_exceeded' ? 'timeout' : code;
-  const value = { code: name, message, stack: '', nonRetryable: false, retryAfterMs: retryAfterMs ?? 0 };
+  const value = { code: name, message, stack: '', nonRetryable: false, retryAfterMs: retryAfterMs ?? 0, causes: [] };
   return { $case: 'error', value };
 }

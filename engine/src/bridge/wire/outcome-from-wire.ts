@@ -2,8 +2,9 @@
 import { jsonTextProblems } from '../../kernel/index.js';
 import type { Payload } from '../../gen/ductor/v1/common.js';
 import type { SubStepResult, TaskError, TaskResult } from '../../gen/ductor/v1/bridge.js';
+import { MAX_CAUSE_MESSAGE_CHARS, MAX_CAUSE_STACK_CHARS, MAX_ERROR_CAUSES } from '../limits.js';
 import { MAX_ERROR_CODE_CHARS, MAX_ERROR_MESSAGE_CHARS, MAX_ERROR_STACK_CHARS, MAX_NAME_CHARS } from '../limits.js';
-import { MAX_VALUE_BYTES, type AttemptOutcome, type SubStep } from '../ports.js';
+import { MAX_VALUE_BYTES, type AttemptOutcome, type ErrorCause, type SubStep } from '../ports.js';
 
 /** Encodings whose text the engine shows and gives to expressions. */
 const READABLE: ReadonlySet<string> = new Set(['', 'json', 'json-typed']);
@@ -44,7 +45,18 @@ function completed(what: string, { data, encoding }: Payload): TakenOutcome {
   return { outcome: { kind: 'completed', output: { data, encoding: encoding || 'json' } }, problem: '' };
 }
 
-function failed({ code, message, stack, nonRetryable, retryAfterMs }: TaskError): TakenOutcome {
+/** What is behind an error, cut where it is too long; what names no error before it is the failure's own. */
+function causesOf(causes: TaskError['causes']): readonly ErrorCause[] {
+  return causes.slice(0, MAX_ERROR_CAUSES).map(({ name, message, stack, of, isMember }, index) => ({
+    name: name.slice(0, MAX_ERROR_CODE_CHARS),
+    message: message.slice(0, MAX_CAUSE_MESSAGE_CHARS),
+    stack: stack.slice(0, MAX_CAUSE_STACK_CHARS),
+    of: of <= index ? of : 0,
+    isMember,
+  }));
+}
+
+function failed({ code, message, stack, nonRetryable, retryAfterMs, causes }: TaskError): TakenOutcome {
   const outcome = {
     kind: 'failed',
     code: code.slice(0, MAX_ERROR_CODE_CHARS) || 'Error',
@@ -52,6 +64,7 @@ function failed({ code, message, stack, nonRetryable, retryAfterMs }: TaskError)
     stack: stack.slice(0, MAX_ERROR_STACK_CHARS),
     nonRetryable,
     retryAfterMs: retryAfterMs === 0 ? null : retryAfterMs,
+    ...(causes.length === 0 ? {} : { causes: causesOf(causes) }),
   } as const;
   return { outcome, problem: '' };
 }

@@ -41,6 +41,24 @@ function timeLine(run: Run, nowUs: number): string {
     : `${started}, took ${spanText(endUs - startUs)}`;
 }
 
+/** The stack of a failure, and what is behind it, indented by whose it is. */
+function behindLines({ stack, causes }: Failure, paint: Paint): string[] {
+  const depths: number[] = [];
+  const frames = (text: string, indent: string): string[] =>
+    text
+      .split('\n')
+      .filter((line) => /^\s+at /.test(line))
+      .map((line) => paint('quiet', `${indent}${oneLine(line.trim())}`));
+  const behind = causes.flatMap(({ name, message, stack: at, of, isMember }) => {
+    const depth = of === 0 ? 1 : (depths[of - 1] ?? 0) + 1;
+    depths.push(depth);
+    const indent = '  '.repeat(depth + 5);
+    const what = name === '' ? message : `${name}: ${message}`;
+    return [`${indent}${isMember ? 'with' : 'caused by'} ${oneLine(what)}`, ...frames(at, `${indent}  `)];
+  });
+  return [...frames(stack, ' '.repeat(12)), ...behind];
+}
+
 function factLines(run: Run, paint: Paint, nowUs: number): string[] {
   const facts: (readonly [string, string])[] = [
     ['run', run.id],
@@ -61,7 +79,8 @@ function factLines(run: Run, paint: Paint, nowUs: number): string[] {
   if (run.input !== undefined) facts.push(['input', valueText(run.input)]);
   if (run.output !== undefined) facts.push(['output', valueText(run.output)]);
   if (run.error !== undefined) facts.push(['error', paint('bad', failureText(run.error))]);
-  return facts.map(([name, text]) => `${paint('quiet', name.padEnd(10))}  ${text}`);
+  const lines = facts.map(([name, text]) => `${paint('quiet', name.padEnd(10))}  ${text}`);
+  return run.error === undefined ? lines : [...lines, ...behindLines(run.error, paint)];
 }
 
 function stepRows(run: Run, isUnicode: boolean): (readonly Cell[])[] {

@@ -55,8 +55,10 @@ function shownSource(source: ValueSource | null): unknown {
 }
 
 function shownError(error: RunFailure): unknown {
-  const { code, message, step, attempt, retryable, stack } = error;
-  return { code, message, step, attempt, retryable, ...(stack === '' ? {} : { stack }) };
+  const { code, message, step, attempt, retryable, stack, causes } = error;
+  const behind = causes?.map(({ isMember, ...cause }) => ({ ...cause, is_member: isMember }));
+  const more = { ...(stack === '' ? {} : { stack }), ...(behind === undefined ? {} : { causes: behind }) };
+  return { code, message, step, attempt, retryable, ...more };
 }
 
 /** A limit in time, where there is one. */

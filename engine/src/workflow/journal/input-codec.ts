@@ -5,7 +5,8 @@ import type { AttemptOutcome, RunInput } from '../machine/index.js';
 import { closedStatus } from './entries-codec.js';
 import { fromStoredFamily, toStoredFamily } from './family-codec.js';
 import { fromStoredSignal, toStoredSignal } from './signal-codec.js';
-import { fromStoredError, fromStoredValue, requiredValue, toStoredError, toStoredValue, unreadable } from './stored.js';
+import { fromStoredCauses, fromStoredError, fromStoredValue, requiredValue, unreadable } from './stored.js';
+import { toStoredCauses, toStoredError, toStoredValue } from './stored.js';
 
 /** Inputs the mailbox carries. */
 export type InboxInput = Extract<
@@ -31,9 +32,10 @@ function storedOutcome(outcome: AttemptOutcome): NonNullable<AttemptResult['outc
       return { $case: 'output', value: toStoredValue(outcome.output) };
     case 'failed': {
       const { code, message, stack, nonRetryable } = outcome;
+      const causes = toStoredCauses(outcome.causes);
       const ms = outcome.retryAfterMs;
       const retryAfterMs = ms === null ? undefined : BigInt(Math.max(0, Math.ceil(ms)));
-      return { $case: 'error', value: { code, message, stack, nonRetryable, retryAfterMs } };
+      return { $case: 'error', value: { code, message, stack, nonRetryable, retryAfterMs, causes } };
     }
     case 'cancelled':
       return { $case: 'cancelled', value: true };
@@ -102,9 +104,10 @@ function outcomeOf(stored: AttemptResult['outcome']): AttemptOutcome {
     case 'output':
       return { kind: 'completed', output: fromStoredValue(stored.value) };
     case 'error': {
-      const { code, message, stack, nonRetryable, retryAfterMs } = stored.value;
+      const { code, message, stack, nonRetryable, retryAfterMs, causes } = stored.value;
       const ms = retryAfterMs === undefined ? null : Number(retryAfterMs);
-      return { kind: 'failed', code, message, stack, nonRetryable, retryAfterMs: ms };
+      const behind = fromStoredCauses(causes);
+      return { kind: 'failed', code, message, stack, nonRetryable, retryAfterMs: ms, ...behind };
     }
     case 'cancelled':
       return { kind: 'cancelled' };

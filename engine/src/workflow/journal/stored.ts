@@ -1,7 +1,19 @@
 /** Values, sources and failures between memory and their stored form. Bytes are never copied on the way out. */
 import { DuctorError, impossible } from '../../kernel/index.js';
-import type { StoredError, StoredValue, ValueSource as StoredSource } from '../../gen/ductor/journal/v1/journal.js';
-import { NULL_VALUE, type RunFailure, type StepKeys, type Value, type ValueSource } from '../machine/index.js';
+import type {
+  StoredCause,
+  StoredError,
+  StoredValue,
+  ValueSource as StoredSource,
+} from '../../gen/ductor/journal/v1/journal.js';
+import {
+  NULL_VALUE,
+  type ErrorCause,
+  type RunFailure,
+  type StepKeys,
+  type Value,
+  type ValueSource,
+} from '../machine/index.js';
 
 /** What was read is not what this engine writes. */
 export function unreadable(what: string): DuctorError {
@@ -82,14 +94,25 @@ export function fromStoredKeys(stored: { fairnessKey: string; idempotencyKey: st
 
 /** A failure as stored. */
 export function toStoredError(error: RunFailure | null): StoredError | undefined {
-  return error === null ? undefined : { ...error };
+  return error === null ? undefined : { ...error, causes: toStoredCauses(error.causes) };
+}
+
+/** What is behind a failure, as stored. */
+export function toStoredCauses(causes: readonly ErrorCause[] = []): StoredCause[] {
+  return causes.map((cause) => ({ ...cause }));
+}
+
+/** The same, read; absent when there is nothing. */
+export function fromStoredCauses(stored: readonly StoredCause[]): { readonly causes?: readonly ErrorCause[] } {
+  if (stored.length === 0) return {};
+  return { causes: stored.map(({ name, message, stack, of, isMember }) => ({ name, message, stack, of, isMember })) };
 }
 
 /** A stored failure; null when absent. */
 export function fromStoredError(stored: StoredError | undefined): RunFailure | null {
   if (stored === undefined) return null;
-  const { code, message, step, attempt, retryable, stack } = stored;
-  return { code, message, step, attempt, retryable, stack };
+  const { code, message, step, attempt, retryable, stack, causes } = stored;
+  return { code, message, step, attempt, retryable, stack, ...fromStoredCauses(causes) };
 }
 
 /** A stored failure that must be there. Throws internal when it is not. */

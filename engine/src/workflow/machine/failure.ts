@@ -33,3 +33,9 @@ export function checkSize(value: Value, what: string): Value {
 export function ownFailure(step: string, error: DuctorError, prefix = ''): RunFailure {
   return { code: error.code, message: `${prefix}${error.message}`, step, attempt: 0, retryable: false, stack: '' };
 }
+
+/** Bytes that a failure takes in memory, about. */
+export function failureBytes({ message, stack, causes = [] }: RunFailure): number {
+  const behind = causes.reduce((sum, cause) => sum + 100 + 2 * (cause.message.length + cause.stack.length), 0);
+  return 200 + 2 * (message.length + stack.length) + behind;
+}

@@ -58,6 +58,7 @@ export type {
   FamilyLink,
   ForkLink,
   ItemOutcome,
+  ErrorCause,
   RunFailure,
   RunState,
   RunStatus,

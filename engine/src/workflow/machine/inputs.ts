@@ -3,7 +3,7 @@ import type { ClosedStatus, Entry } from './entries.js';
 import type { KeptStep } from './fork.js';
 import type { Signal } from './signal-box.js';
 import type { Plan } from './plan.js';
-import type { FamilyLink, ForkLink, RunFailure, RunState } from './state.js';
+import type { ErrorCause, FamilyLink, ForkLink, RunFailure, RunState } from './state.js';
 import type { Value } from './value.js';
 
 /** How an attempt ended, as its worker says. */
@@ -14,6 +14,8 @@ export type AttemptOutcome =
       readonly code: string;
       readonly message: string;
       readonly stack: string;
+      /** As in RunFailure. */
+      readonly causes?: readonly ErrorCause[];
       /** The body said that another attempt is useless. */
       readonly nonRetryable: boolean;
       /** Earliest next attempt in ms from now; null: by the policy. */

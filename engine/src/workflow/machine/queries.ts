@@ -1,5 +1,6 @@
 /** What a shell may ask of a run's state. All from the state alone: no plan, no clock. */
 import { isEndDecided, isHeld } from './draft.js';
+import { failureBytes } from './failure.js';
 import { valueOf } from './resolve-source.js';
 import { boxBytes } from './signal-box.js';
 import type { RunState } from './state.js';
@@ -60,6 +61,6 @@ export function stateBytes(state: RunState): number {
   for (const [key, value] of Object.entries(state.attributes)) bytes += 100 + 2 * (key.length + value.length);
   if (state.signals !== undefined) bytes += boxBytes(state.signals);
   if (state.output?.kind === 'value') bytes += state.output.value.data.byteLength;
-  if (state.error !== null) bytes += 200 + 2 * (state.error.message.length + state.error.stack.length);
+  if (state.error !== null) bytes += failureBytes(state.error);
   return bytes;
 }

@@ -75,8 +75,9 @@ export function failAttempt(tick: Tick, step: StepState, failure: AttemptFailure
   const { draft } = tick;
   const planned = callbackAt(tick, path);
   const retryable = mayRetry(planned.retry, failure);
-  const { code, message, stack } = failure;
-  const error: RunFailure = { code, message, step: path, attempt, retryable, stack };
+  const { code, message, stack, causes } = failure;
+  const behind = causes === undefined ? {} : { causes };
+  const error: RunFailure = { code, message, step: path, attempt, retryable, stack, ...behind };
   const isDecided = !triesAgain(draft) || isScopeOver(tick, scopeOfPath(path));
   if (step.status === 'CANCELLING' && !isDecided) {
     // A loser of a join: it was told to stop, and how it ended fails nothing.

@@ -53,6 +53,17 @@ export type StepStatus =
   | 'SKIPPED'
   | 'CANCELLED';
 
+/** An error behind a failure: what caused it, or a member of an AggregateError. */
+export interface ErrorCause {
+  readonly name: string;
+  readonly message: string;
+  /** Empty: it had none, or there was no room. */
+  readonly stack: string;
+  /** Whose it is: 0 the failure's own, else the place of that error in the list, from 1. */
+  readonly of: number;
+  readonly isMember: boolean;
+}
+
 /** A failure as the journal keeps it. */
 export interface RunFailure {
   /** Code from the catalogue or the name a step body gave. */
@@ -65,6 +76,8 @@ export interface RunFailure {
   readonly retryable: boolean;
   /** As the worker reported it; empty when unknown. */
   readonly stack: string;
+  /** What is behind it, flat, an error before its own causes. Absent: nothing is known. */
+  readonly causes?: readonly ErrorCause[];
 }
 
 /** What came of an item that failed. */

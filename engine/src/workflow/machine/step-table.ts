@@ -10,6 +10,7 @@
  * of 1,000 steps 3 us. A copy of a Map of that size with one step set: 0.2, 1.5 and 56 us.
  */
 import { bodyBytes } from './body-state.js';
+import { failureBytes } from './failure.js';
 import { emptyMap, LayeredEdit, type LayeredMap } from './layered-map.js';
 import { scopeOfPath } from './path.js';
 import type { ScopeState, StepState, StepStatus, StepTable } from './state.js';
@@ -32,7 +33,7 @@ export function isBodyStatus(status: StepStatus): boolean {
 }
 
 function bytesOf(step: StepState): number {
-  const error = step.error === null ? 0 : 200 + 2 * (step.error.message.length + step.error.stack.length);
+  const error = step.error === null ? 0 : failureBytes(step.error);
   const input = step.input?.kind === 'value' ? step.input.value.data.byteLength + 160 : 0;
   const output = step.output === null ? 0 : step.output.data.byteLength + 160;
   let kept = 0;

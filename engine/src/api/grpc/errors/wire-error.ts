@@ -23,5 +23,5 @@ export function wireProblems({ details }: DuctorError): Problem[] {
 /** The failure of one item of a batch. */
 export function wireFailure(error: DuctorError): Failure {
   const { code, message, kind } = error;
-  return { code, message, step: '', attempt: 0, retryable: kind.retryable, stack: '' };
+  return { code, message, step: '', attempt: 0, retryable: kind.retryable, stack: '', causes: [] };
 }

@@ -31,7 +31,7 @@ function resultOf(runId: string, end: RunEnd): RunResult {
     return { runId, state: RUN_STATES[end.status], output, error };
   }
   const message = `there is no run ${runId}`;
-  const error = { code: 'not_found', message, step: '', attempt: 0, retryable: false, stack: '' };
+  const error = { code: 'not_found', message, step: '', attempt: 0, retryable: false, stack: '', causes: [] };
   return { runId, state: RunState.RUN_STATE_UNSPECIFIED, output: undefined, error };
 }
 

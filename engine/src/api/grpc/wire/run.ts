@@ -16,8 +16,8 @@ import { timestampOf } from './timestamp.js';
 import { jsonOf } from './value.js';
 
 /** A failure of a run or step. */
-export function failureOf({ code, message, step, attempt, retryable, stack }: RunFailure): Failure {
-  return { code, message, step, attempt, retryable, stack };
+export function failureOf({ code, message, step, attempt, retryable, stack, causes = [] }: RunFailure): Failure {
+  return { code, message, step, attempt, retryable, stack, causes: causes.map((cause) => ({ ...cause })) };
 }
 
 function stepRunOf(state: RunState, path: string, step: StepState | undefined): StepRun {

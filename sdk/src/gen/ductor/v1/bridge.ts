@@ -20,7 +20,7 @@ import {
   type ServiceError,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
-import { Payload, Problem } from "./common.js";
+import { ErrorCause, Payload, Problem } from "./common.js";
 import { WorkflowDefinition } from "./workflow.js";
 
 export const protobufPackage = "ductor.v1";
@@ -131,6 +131,8 @@ export interface TaskError {
   nonRetryable: boolean;
   /** Earliest next attempt, in ms from now; 0: by the retry policy. */
   retryAfterMs: number;
+  /** As in Failure. */
+  causes: ErrorCause[];
 }
 
 export interface TaskCancelled {
@@ -1071,7 +1073,7 @@ export const SubStepResult: MessageFns<SubStepResult> = {
 };
 
 function createBaseTaskError(): TaskError {
-  return { code: "", message: "", stack: "", nonRetryable: false, retryAfterMs: 0 };
+  return { code: "", message: "", stack: "", nonRetryable: false, retryAfterMs: 0, causes: [] };
 }
 
 export const TaskError: MessageFns<TaskError> = {
@@ -1090,6 +1092,9 @@ export const TaskError: MessageFns<TaskError> = {
     }
     if (message.retryAfterMs !== 0) {
       writer.uint32(40).uint32(message.retryAfterMs);
+    }
+    for (const v of message.causes) {
+      ErrorCause.encode(v!, writer.uint32(962).fork()).join();
     }
     return writer;
   },
@@ -1147,6 +1152,14 @@ export const TaskError: MessageFns<TaskError> = {
             message.retryAfterMs = reader.uint32();
             continue;
           }
+          case 120: {
+            if (tag !== 962) {
+              break;
+            }
+
+            message.causes.push(ErrorCause.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1169,6 +1182,7 @@ export const TaskError: MessageFns<TaskError> = {
     message.stack = object.stack ?? "";
     message.nonRetryable = object.nonRetryable ?? false;
     message.retryAfterMs = object.retryAfterMs ?? 0;
+    message.causes = object.causes?.map((e) => ErrorCause.fromPartial(e)) || [];
     return message;
   },
 };

@@ -62,6 +62,18 @@ export interface Error {
   remedy: string;
 }
 
+/** An error behind a failure: what caused it, or a member of an AggregateError. They are listed flat, an error before its own. */
+export interface ErrorCause {
+  name: string;
+  message: string;
+  /** Empty: it had none, or there was no room. */
+  stack: string;
+  /** Whose it is: 0 the failure's own, else the place of that error in this list, from 1. */
+  of: number;
+  /** A member of an AggregateError, not its cause. */
+  isMember: boolean;
+}
+
 /** Why a step, run or item of a batch failed. */
 export interface Failure {
   /** Code from the error catalogue, or the name a step body gave its error. */
@@ -73,8 +85,10 @@ export interface Failure {
   attempt: number;
   /** Whether trying again may help. */
   retryable: boolean;
-  /** Stack or cause chain as the worker reported it; only the run's owner sees it. */
+  /** Stack as the worker reported it; only the run's owner sees it. */
   stack: string;
+  /** What caused the error, and what caused that: at most 16, none further than 8 away. */
+  causes: ErrorCause[];
 }
 
 function createBasePayload(): Payload {
@@ -441,8 +455,111 @@ export const Error: MessageFns<Error> = {
   },
 };
 
+function createBaseErrorCause(): ErrorCause {
+  return { name: "", message: "", stack: "", of: 0, isMember: false };
+}
+
+export const ErrorCause: MessageFns<ErrorCause> = {
+  encode(message: ErrorCause, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.message !== "") {
+      writer.uint32(18).string(message.message);
+    }
+    if (message.stack !== "") {
+      writer.uint32(26).string(message.stack);
+    }
+    if (message.of !== 0) {
+      writer.uint32(32).uint32(message.of);
+    }
+    if (message.isMember !== false) {
+      writer.uint32(40).bool(message.isMember);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ErrorCause {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseErrorCause();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.message = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.stack = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.of = reader.uint32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.isMember = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ErrorCause>, I>>(base?: I): ErrorCause {
+    return ErrorCause.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ErrorCause>, I>>(object: I): ErrorCause {
+    const message = createBaseErrorCause();
+    message.name = object.name ?? "";
+    message.message = object.message ?? "";
+    message.stack = object.stack ?? "";
+    message.of = object.of ?? 0;
+    message.isMember = object.isMember ?? false;
+    return message;
+  },
+};
+
 function createBaseFailure(): Failure {
-  return { code: "", message: "", step: "", attempt: 0, retryable: false, stack: "" };
+  return { code: "", message: "", step: "", attempt: 0, retryable: false, stack: "", causes: [] };
 }
 
 export const Failure: MessageFns<Failure> = {
@@ -464,6 +581,9 @@ export const Failure: MessageFns<Failure> = {
     }
     if (message.stack !== "") {
       writer.uint32(50).string(message.stack);
+    }
+    for (const v of message.causes) {
+      ErrorCause.encode(v!, writer.uint32(962).fork()).join();
     }
     return writer;
   },
@@ -529,6 +649,14 @@ export const Failure: MessageFns<Failure> = {
             message.stack = reader.string();
             continue;
           }
+          case 120: {
+            if (tag !== 962) {
+              break;
+            }
+
+            message.causes.push(ErrorCause.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -552,6 +680,7 @@ export const Failure: MessageFns<Failure> = {
     message.attempt = object.attempt ?? 0;
     message.retryable = object.retryable ?? false;
     message.stack = object.stack ?? "";
+    message.causes = object.causes?.map((e) => ErrorCause.fromPartial(e)) || [];
     return message;
   },
 };

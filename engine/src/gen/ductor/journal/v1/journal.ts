@@ -41,6 +41,16 @@ export interface StoredError {
   attempt: number;
   retryable: boolean;
   stack: string;
+  causes: StoredCause[];
+}
+
+/** See ductor.v1.ErrorCause. */
+export interface StoredCause {
+  name: string;
+  message: string;
+  stack: string;
+  of: number;
+  isMember: boolean;
 }
 
 export interface RunStarted {
@@ -633,6 +643,7 @@ export interface AttemptError {
   nonRetryable: boolean;
   /** Earliest next attempt, in ms from when it is applied; absent: by the retry policy. */
   retryAfterMs?: bigint | undefined;
+  causes: StoredCause[];
 }
 
 function createBaseStoredValue(): StoredValue {
@@ -859,7 +870,7 @@ export const ValueSource: MessageFns<ValueSource> = {
 };
 
 function createBaseStoredError(): StoredError {
-  return { code: "", message: "", step: "", attempt: 0, retryable: false, stack: "" };
+  return { code: "", message: "", step: "", attempt: 0, retryable: false, stack: "", causes: [] };
 }
 
 export const StoredError: MessageFns<StoredError> = {
@@ -881,6 +892,9 @@ export const StoredError: MessageFns<StoredError> = {
     }
     if (message.stack !== "") {
       writer.uint32(50).string(message.stack);
+    }
+    for (const v of message.causes) {
+      StoredCause.encode(v!, writer.uint32(962).fork()).join();
     }
     return writer;
   },
@@ -946,6 +960,14 @@ export const StoredError: MessageFns<StoredError> = {
             message.stack = reader.string();
             continue;
           }
+          case 120: {
+            if (tag !== 962) {
+              break;
+            }
+
+            message.causes.push(StoredCause.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -969,6 +991,110 @@ export const StoredError: MessageFns<StoredError> = {
     message.attempt = object.attempt ?? 0;
     message.retryable = object.retryable ?? false;
     message.stack = object.stack ?? "";
+    message.causes = object.causes?.map((e) => StoredCause.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseStoredCause(): StoredCause {
+  return { name: "", message: "", stack: "", of: 0, isMember: false };
+}
+
+export const StoredCause: MessageFns<StoredCause> = {
+  encode(message: StoredCause, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.message !== "") {
+      writer.uint32(18).string(message.message);
+    }
+    if (message.stack !== "") {
+      writer.uint32(26).string(message.stack);
+    }
+    if (message.of !== 0) {
+      writer.uint32(32).uint32(message.of);
+    }
+    if (message.isMember !== false) {
+      writer.uint32(40).bool(message.isMember);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StoredCause {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStoredCause();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.message = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.stack = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.of = reader.uint32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.isMember = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<StoredCause>, I>>(base?: I): StoredCause {
+    return StoredCause.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<StoredCause>, I>>(object: I): StoredCause {
+    const message = createBaseStoredCause();
+    message.name = object.name ?? "";
+    message.message = object.message ?? "";
+    message.stack = object.stack ?? "";
+    message.of = object.of ?? 0;
+    message.isMember = object.isMember ?? false;
     return message;
   },
 };
@@ -7289,7 +7415,7 @@ export const AttemptResult: MessageFns<AttemptResult> = {
 };
 
 function createBaseAttemptError(): AttemptError {
-  return { code: "", message: "", stack: "", nonRetryable: false, retryAfterMs: undefined };
+  return { code: "", message: "", stack: "", nonRetryable: false, retryAfterMs: undefined, causes: [] };
 }
 
 export const AttemptError: MessageFns<AttemptError> = {
@@ -7311,6 +7437,9 @@ export const AttemptError: MessageFns<AttemptError> = {
         throw new globalThis.Error("value provided for field message.retryAfterMs of type uint64 too large");
       }
       writer.uint32(40).uint64(message.retryAfterMs);
+    }
+    for (const v of message.causes) {
+      StoredCause.encode(v!, writer.uint32(962).fork()).join();
     }
     return writer;
   },
@@ -7368,6 +7497,14 @@ export const AttemptError: MessageFns<AttemptError> = {
             message.retryAfterMs = reader.uint64() as bigint;
             continue;
           }
+          case 120: {
+            if (tag !== 962) {
+              break;
+            }
+
+            message.causes.push(StoredCause.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -7392,6 +7529,7 @@ export const AttemptError: MessageFns<AttemptError> = {
     message.retryAfterMs = (object.retryAfterMs !== undefined && object.retryAfterMs !== null)
       ? BigInt(object.retryAfterMs)
       : undefined;
+    message.causes = object.causes?.map((e) => StoredCause.fromPartial(e)) || [];
     return message;
   },
 };
