@@ -152,6 +152,24 @@ describe('bodies are validated', () => {
     ]);
   });
 
+  it('refuses detached children that are to end with their parent, which would forget them', () => {
+    const child = (args: { readonly [key: string]: Json }): StepDefinition => ({
+      ...{ ref: 'child', type: 'STEP_TYPE_SUB_WORKFLOW', input: 'item' },
+      args: { workflow: 'send', ...args },
+    });
+    const found = (args: { readonly [key: string]: Json }): readonly string[] =>
+      problems([scatter({ body: { steps: [child(args)] } })]);
+    for (const policy of ['cancel', 'terminate']) {
+      const [problem, ...more] = found({ detach: true, parent_close_policy: policy });
+      expect(problem).toMatch(/^steps\[0\]\.body\.steps\[0\]\.args\.parent_close_policy cannot be kept to in a body/);
+      expect(more).toEqual([]);
+      expect(problems([{ ...child({ detach: true, parent_close_policy: policy }), input: 'input' }])).toEqual([]);
+      expect(found({ parent_close_policy: policy })).toEqual([]);
+    }
+    expect(found({ detach: true, parent_close_policy: 'abandon' })).toEqual([]);
+    expect(found({ detach: true })).toEqual([]);
+  });
+
   it('refuses bodies that are nested too deeply', () => {
     const nested = (depth: number): StepDefinition =>
       scatter({ ref: `s${depth}`, body: { steps: [depth === 0 ? POST : nested(depth - 1)] } }, { max_parallel: 1 });

@@ -2,6 +2,7 @@
 import type { CelCompiler } from '../../expressions/index.js';
 import type { Problem } from '../../kernel/index.js';
 import { normaliseDefinition } from './canonical.js';
+import { checkDetached } from './checking/check-detached.js';
 import { checkSignals } from './checking/check-signals.js';
 import { checkDuration } from './checking/check-retry.js';
 import { checkLevels } from './checking/check-level.js';
@@ -118,6 +119,7 @@ export function validateDefinition(json: unknown, cel: CelCompiler): Validation 
   checkLevels(levels, cel);
   checkInputSchema(root);
   checkSignals(levels);
+  checkDetached(levels);
   const problems = collector.found();
   return isDefinition(json, problems) ? { definition: normaliseDefinition(json), problems } : { problems };
 }

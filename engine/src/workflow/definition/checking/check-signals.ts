@@ -5,18 +5,13 @@ import type { ReadStep } from './check-step.js';
 import { childPath } from './problems.js';
 import type { ReadLevel } from './read-level.js';
 import { field } from './shape.js';
+import { stepsOf } from './steps-of.js';
 
 const APPROVAL = 'STEP_TYPE_APPROVAL';
 
 /** What a sender has to know of a signal. */
 function contractOf({ type, args }: ReadStep): string {
   return `${type?.name ?? ''} ${canonicalJson(field(args, 'schema') ?? null)}`;
-}
-
-/** All steps of a level and of the bodies in it, each with whether it stands in a body. */
-function* stepsOf(level: ReadLevel, isInBody: boolean): Generator<readonly [ReadStep, boolean], undefined> {
-  for (const step of level.steps) yield [step, isInBody];
-  for (const body of level.bodies.values()) yield* stepsOf(body, true);
 }
 
 /** Says names that two steps use for different things, and approvals that could not be told apart. */
