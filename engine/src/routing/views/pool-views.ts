@@ -41,16 +41,10 @@ export class PoolViews {
   readonly #options: PoolViewsOptions;
   readonly #pools = new Map<string, Promise<PoolView | undefined>>();
   readonly #rules = new Map<string, KeptRules>();
-  readonly #stop: () => void;
 
   constructor(options: PoolViewsOptions) {
     this.#options = options;
-    this.#stop = options.bus.subscribe(TOPIC, (body) => this.#forget(body));
-  }
-
-  /** Stops hearing of other nodes. */
-  close(): void {
-    this.#stop();
+    options.bus.subscribe(TOPIC, (body) => this.#forget(body));
   }
 
   /** The views of pools; undefined for those that there are not. */
