@@ -1,6 +1,7 @@
 /** The command line: what `ductor` understands. */
 import { Command, CommanderError } from 'commander';
 import { ENGINE_VERSION, systemClock } from '../kernel/index.js';
+import { assignmentCommands } from './assignment/commands.js';
 import type { CliContext } from './context.js';
 import { doctorCommand } from './doctor/command.js';
 import { endpointCommands } from './endpoint/commands.js';
@@ -10,6 +11,7 @@ import { processTerminal, type Terminal } from './output/terminal.js';
 import { poolCommands } from './pool/commands.js';
 import { recipientCommands } from './recipient/commands.js';
 import { routeCommands } from './route/commands.js';
+import { ruleCommands } from './rule/commands.js';
 import { runCommands } from './run/commands.js';
 import { scheduleCommands } from './schedule/commands.js';
 import { tenancyCommands } from './tenancy/commands.js';
@@ -58,7 +60,9 @@ function program(context: CliContext): Command {
   scheduleCommands(root, context);
   poolCommands(root, context);
   recipientCommands(root, context);
+  ruleCommands(root, context);
   routeCommands(root, context);
+  assignmentCommands(root, context);
   tenancyCommands(root, context);
   doctorCommand(root, context);
   behave(root, context.terminal);

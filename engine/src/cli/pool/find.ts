@@ -9,7 +9,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const PAGE = 200;
 
 /** Whether a text is an id. */
-function isId(text: string): boolean {
+export function isId(text: string): boolean {
   return UUID.test(text);
 }
 
