@@ -152,6 +152,7 @@ const STEP: StepState = {
     child: null,
   },
   keys: null,
+  gate: null,
 };
 
 benchW1(5_000);

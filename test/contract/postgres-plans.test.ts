@@ -1,7 +1,16 @@
 /** The statements that run often go through the indexes, on empty tables and on full ones. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  ensureSemaphores,
+  explainWaiting,
+  keyArrays,
+  lockSemaphoresSql,
+  readSemaphores,
+  writeSemaphores,
+} from '../../engine/src/capacity/index.js';
 import { seededRandom, uuidV7 } from '../../engine/src/kernel/index.js';
 import type { Connection, Prepared, Queryable, Result, Row } from '../../engine/src/store/index.js';
+import { prepared } from '../../engine/src/store/index.js';
 import { testDatabase } from '../../engine/src/store/testing/index.js';
 import type { RunKey } from '../../engine/src/workflow/coordinator/ports.js';
 import { layOut } from '../../engine/src/workflow/store-postgres/commit-batch.js';
@@ -198,6 +207,43 @@ const SCHEDULES: readonly Case[] = [
   ],
 ];
 
+const KEY = { tenantId: TENANT, key: 'c/k' };
+const WHO = { tenantId: TENANT, runId: id(), path: 'a' };
+const WANT = { kind: 'concurrency', key: 'k', limit: 1 } as const;
+
+/** Statements over semaphores: of lanes, and one of callers, whose plans are as stable. */
+const SEMAPHORES: readonly Case[] = [
+  ['semaphores made', [], (db) => ensureSemaphores(db, [KEY])],
+  [
+    'semaphores locked',
+    ['semaphore_pkey'],
+    (db) => db.query(prepared('lock', lockSemaphoresSql('$1', '$2', 'true')), keyArrays([KEY])),
+  ],
+  [
+    'semaphores read',
+    ['semaphore_pkey', 'semaphore_hold_pkey', 'semaphore_waiter_pkey', 'semaphore_waiter_of_run'],
+    (db) => readSemaphores(db, [KEY], [id()]),
+  ],
+  [
+    'semaphores written',
+    ['semaphore_pkey', 'semaphore_hold_pkey', 'semaphore_waiter_of_run'],
+    (db) =>
+      writeSemaphores(db, {
+        semaphores: [{ ...KEY, limit: 1, held: 1, nextAtUs: 0 }],
+        holds: [{ ...WHO, key: 'c/k', limit: 1, sinceUs: 1 }],
+        releases: [{ ...WHO, key: 'c/k' }],
+        waits: [{ ...WHO, key: 'c/k', ticket: 1, wants: [WANT], isCalled: false, sinceUs: 1 }],
+        leaves: [{ ...WHO, key: 'c/k' }],
+        calls: [{ ...WHO, key: 'c/k', isCalled: true }],
+      }),
+  ],
+  [
+    'explain waiting',
+    ['semaphore_pkey', 'semaphore_waiter_of_run', 'semaphore_hold_pkey'],
+    (db) => explainWaiting(db, WHO, [WANT]),
+  ],
+];
+
 /** What runs often on pooled sessions too. */
 const STATEMENTS: readonly Case[] = [
   [
@@ -282,23 +328,24 @@ describe.each(PLACES)('plans of $session on $tables tables', ({ tables, isLane }
   });
   afterAll(() => session.close());
 
-  it.each([...(isLane ? [COMMIT, END, CONTINUE] : []), ...STATEMENTS, ...(tables === 'full' ? SCHEDULES : [])])(
-    '%s: no scan of a whole table',
-    async (_, indexes, send) => {
-      const explained = explainer(session);
-      await send(explained);
-      // What a statement brings along may be joined as it likes; tables may not.
-      const types = explained.nodes
-        .filter((node) => nodesOf(node).some((below) => below['Relation Name'] !== undefined))
-        .map((node) => node['Node Type']);
-      const whole = explained.nodes
-        .filter((node) => node['Node Type'] === 'Seq Scan')
-        .map((node) => node['Relation Name']);
-      // An empty table (a partition of a coming week) may be read from end to end.
-      expect(isLane ? whole : whole.filter((name) => !empty.has(name))).toEqual([]);
-      expect(types).not.toContain('Hash Join');
-      expect(types).not.toContain('Merge Join');
-      expect(explained.nodes.map((node) => node['Index Name'])).toEqual(expect.arrayContaining([...indexes]));
-    },
-  );
+  it.each([
+    ...(isLane ? [...SEMAPHORES, COMMIT, END, CONTINUE] : []),
+    ...STATEMENTS,
+    ...(tables === 'full' ? SCHEDULES : []),
+  ])('%s: no scan of a whole table', async (_, indexes, send) => {
+    const explained = explainer(session);
+    await send(explained);
+    // What a statement brings along may be joined as it likes; tables may not.
+    const types = explained.nodes
+      .filter((node) => nodesOf(node).some((below) => below['Relation Name'] !== undefined))
+      .map((node) => node['Node Type']);
+    const whole = explained.nodes
+      .filter((node) => node['Node Type'] === 'Seq Scan')
+      .map((node) => node['Relation Name']);
+    // An empty table (a partition of a coming week) may be read from end to end.
+    expect(isLane ? whole : whole.filter((name) => !empty.has(name))).toEqual([]);
+    expect(types).not.toContain('Hash Join');
+    expect(types).not.toContain('Merge Join');
+    expect(explained.nodes.map((node) => node['Index Name'])).toEqual(expect.arrayContaining([...indexes]));
+  });
 });

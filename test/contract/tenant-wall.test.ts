@@ -134,6 +134,8 @@ describe('statements without their condition on the tenant', () => {
     expect(await reader.payloads([{ ...key(), ...PAYLOAD, tenantId: THEIRS }])).toHaveLength(1);
     expect(await reader.closedAmong([key()])).toEqual([]);
     expect((await reader.lastOfChain({ ...key(), runId: their.chainedId })).runId).toBe(their.chainedId);
+    const want = [{ kind: 'concurrency', key: 'k', limit: 5 }] as const;
+    expect(await reader.waiting(key(), '', want)).toEqual([{ key: 'k', limit: 5, held: 0, place: 0, holders: [] }]);
   });
 
   it('show no foreign workflow behind it', async () => {

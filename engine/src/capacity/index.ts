@@ -30,3 +30,20 @@ export type { AssignmentQuery } from './assignments/sql/read-assignments.js';
 export { insertAssignments } from './assignments/sql/insert-assignments.js';
 export { readAssignments } from './assignments/sql/read-assignments.js';
 export type { StoredAssignment } from './assignments/stored-assignment.js';
+export { SemaphoreBook, type Answer } from './semaphore/book.js';
+export {
+  keyOf,
+  nameOf,
+  type Holder,
+  type SemaphoreChanges,
+  type SemaphoreKey,
+  type SemaphoreUsage,
+  type Turn,
+  type Waiter,
+  type Want,
+} from './semaphore/usage.js';
+export { explainWaiting, type WaitingFor } from './sql/explain-waiting.js';
+export { keyArrays } from './sql/key-arrays.js';
+export { ensureSemaphores, lockSemaphoresSql } from './sql/lock-semaphores.js';
+export { readSemaphores } from './sql/read-semaphores.js';
+export { writeSemaphores } from './sql/write-semaphores.js';

@@ -56,6 +56,25 @@ const FENCE_REMOVED: PlantedBug = {
     }),
 };
 
+/** How long a batch waits for its locks where it counts before it has them, microseconds. */
+const LOCK_WAIT_US = 100_000;
+
+const COUNTED_BEFORE_LOCKING: PlantedBug = {
+  name: 'counted_before_locking',
+  what: 'the gate lane decides by what it read before it had its locks',
+  ports: (ports, { server }) =>
+    withRuns(ports, {
+      commitGated: async (nodeId, locks, decide) => {
+        const early = server.readGate(locks);
+        // As long as somebody else may hold the locks.
+        await new Promise<void>((resolve) =>
+          server.sim.scheduler.after(LOCK_WAIT_US, null, 'the locks are free', () => resolve()),
+        );
+        return ports.runs.commitGated(nodeId, locks, () => decide(early));
+      },
+    }),
+};
+
 const ACK_BEFORE_COMMIT: PlantedBug = {
   name: 'ack_before_commit',
   what: 'a commit is answered as written before it is sent',
@@ -305,6 +324,7 @@ export const CANARY: PlantedBug = {
 /** All bugs but the canary. */
 export const PLANTED_BUGS: readonly PlantedBug[] = [
   FENCE_REMOVED,
+  COUNTED_BEFORE_LOCKING,
   ACK_BEFORE_COMMIT,
   APPLIED_AGAIN,
   ATTEMPTS_RENUMBERED,

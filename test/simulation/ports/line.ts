@@ -5,7 +5,13 @@
  * A question that was sent may happen even when its process is paused or died meanwhile; nobody then hears its answer.
  */
 import { DuctorError } from '../../../engine/src/kernel/index.js';
-import type { CommitOutcome, TickWrite } from '../../../engine/src/workflow/coordinator/ports.js';
+import type { GateLocks, GateUsage } from '../../../engine/src/workflow/coordinator/gate-ports.js';
+import type {
+  CommitOutcome,
+  GateDecision,
+  GateOutcome,
+  TickWrite,
+} from '../../../engine/src/workflow/coordinator/ports.js';
 import { runName } from '../checks/names.js';
 import type { Sim } from '../core/sim.js';
 import type { Server, Writer } from './server.js';
@@ -85,6 +91,29 @@ export class Line {
           this.#answer(`${what} answered: ${told}`, () => resolve(this.server.epoch === epoch ? outcome : UNKNOWN));
         },
       );
+    });
+  }
+
+  /** A batch of the gate lane: what is lost is unknown. */
+  commitGated(nodeId: string, locks: GateLocks, decide: (usage: GateUsage) => GateDecision): Promise<GateOutcome> {
+    return new Promise((resolve) => {
+      const { faults, choices } = this.sim;
+      const what = `gate of ${locks.runIds.length}`;
+      const lost = (): void => this.#answer(`${what} unknown`, () => resolve(UNKNOWN));
+      if (faults.strikes('store_lost_before')) return lost();
+      const sqlState = choices.oneOf('40001', '55P03');
+      const repeat = (): void => resolve({ kind: 'repeat', sqlState });
+      if (faults.strikes('commit_repeat')) return this.#answer(`${what} to be repeated`, repeat);
+      const isAnswerLost = faults.strikes('store_lost_after');
+      this.#arrive(what, lost, () => {
+        const outcome = this.server.commitGated(this.writer, nodeId, locks, decide);
+        this.sim.marks.reach(outcome.kind === 'undone' ? 'gate_undone' : 'gate_commit');
+        const { epoch } = this.server;
+        if (isAnswerLost) return lost();
+        this.#answer(`${what} answered: ${outcome.kind}`, () =>
+          resolve(this.server.epoch === epoch ? outcome : UNKNOWN),
+        );
+      });
     });
   }
 

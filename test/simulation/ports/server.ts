@@ -8,14 +8,18 @@
  * 2. Every row passes the checks at the moment it is written.
  */
 import { SHARD_COUNT, shardOf } from '../../../engine/src/kernel/index.js';
+import type { GateLocks, GateUsage } from '../../../engine/src/workflow/coordinator/gate-ports.js';
 import type {
   CommitOutcome,
+  GateDecision,
+  GateOutcome,
   InboxMessage,
   SendOutcome,
   TickWrite,
 } from '../../../engine/src/workflow/coordinator/ports.js';
 import { decodeInput } from '../../../engine/src/workflow/journal/index.js';
 import { MemoryDatabase } from '../../../engine/src/workflow/testing/memory-database.js';
+import { commitInGate } from '../../../engine/src/workflow/testing/memory-gate.js';
 import { VENOM } from '../checks/payloads.js';
 import type { JournalCheck } from '../checks/journal-check.js';
 import { attemptName, runName, signalName } from '../checks/names.js';
@@ -84,6 +88,29 @@ export class Server {
       if (write.entries.byteLength > 0) this.check.appended(write);
       else if (write.consumed.length > 0) this.sim.marks.reach('consumption');
     }
+    return outcome;
+  }
+
+  /** What a batch of the gate lane would read now, before it has locked anything. */
+  readGate({ semaphores, runIds }: GateLocks): GateUsage {
+    const runs = new Set(runIds);
+    const usages = semaphores.map((key) => this.db.semaphores.usage(key, runs));
+    return { nowUs: this.db.nowUs(), semaphores: usages };
+  }
+
+  /** A batch of the gate lane. */
+  commitGated(
+    writer: Writer,
+    nodeId: string,
+    locks: GateLocks,
+    decide: (usage: GateUsage) => GateDecision,
+  ): GateOutcome {
+    const { db } = this;
+    const tables = { db, semaphores: db.semaphores, nowUs: db.nowUs() };
+    const commit = (ticks: readonly TickWrite[]): CommitOutcome => this.commit(writer, nodeId, ticks);
+    const outcome = commitInGate(tables, nodeId, locks, decide, commit);
+    if (db.semaphores.line.length > 0) this.sim.marks.reach('semaphore_waited');
+    for (const violation of db.semaphores.violations.splice(0)) this.sim.violate(violation);
     return outcome;
   }
 

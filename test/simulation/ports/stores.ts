@@ -40,6 +40,10 @@ export function simRunStore(sim: Sim, line: Line): RunStore {
       }
       return outcome;
     },
+    async commitGated(nodeId, locks, decide) {
+      for (const runId of locks.runIds) for (const name of sure) if (name.endsWith(runId)) sure.delete(name);
+      return line.commitGated(nodeId, locks, decide);
+    },
     settle: (nodeId) => line.ask('settle', () => server.settle(nodeId)),
     load: (keys: readonly RunKey[]) =>
       line.ask(`load of ${keys.length}`, () => {

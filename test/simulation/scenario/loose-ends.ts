@@ -49,6 +49,14 @@ function* messagesLeft(world: World): Generator<string> {
   if (size > 0) yield `${size} messages are left in mailboxes`;
 }
 
+/** In the end every run has ended: nobody holds anything, and nobody waits. */
+function* semaphoresLeft({ server }: World): Generator<string> {
+  for (const { runId, path, key } of server.db.semaphores.holds.values()) {
+    yield `run ${runId} ${path} still holds ${key}`;
+  }
+  for (const { runId, path, key } of server.db.semaphores.line) yield `run ${runId} ${path} still waits for ${key}`;
+}
+
 function* callsLeft(world: World): Generator<string> {
   if (world.client.unanswered > 0) yield `${world.client.unanswered} calls of clients were never answered`;
 }
@@ -64,6 +72,7 @@ export function looseEnds(world: World): readonly string[] {
     unheardSignals,
     attemptsLeft,
     messagesLeft,
+    semaphoresLeft,
     (one: World) => unborn(one.truth),
     callsLeft,
   ];

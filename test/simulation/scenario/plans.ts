@@ -1,6 +1,7 @@
 /** Plans for a seed: drawn at random, and a few that lead to branches random ones seldom reach. */
 import fc from 'fast-check';
 import type { Plan } from '../../../engine/src/workflow/machine/index.js';
+import type { SemaphorePlan } from '../../../engine/src/workflow/machine/plan.js';
 import { edge, outputOf, planOf, RUN_INPUT, template } from '../../../engine/src/workflow/testing/plan-builder.js';
 import { plans as randomPlans } from '../../../engine/src/workflow/testing/random-plan.js';
 import type { Choices } from '../core/choices.js';
@@ -117,6 +118,26 @@ function longPoll(): Plan {
   });
 }
 
+/** A key whatever the run. */
+function room(key: string, limit: number): SemaphorePlan['concurrency'][number] {
+  return { key: template(() => key), limit };
+}
+
+/** Steps that need room under keys which many runs share, and now and then a run that needs some as a whole. */
+function crowd(isSerial: boolean): Plan {
+  const work = { type: 'CALLBACK', timeoutMs: 20_000, retry: { maxAttempts: 4, initialIntervalMs: 100 } } as const;
+  const rate = { key: template(() => 'api'), limit: 5, perUs: SECOND_US };
+  return planOf({
+    steps: {
+      one: { ...work, semaphores: { concurrency: [room('x', 1)], rate: null } },
+      two: { ...work, semaphores: { concurrency: [room('x', 2), room('y', 1)], rate: null } },
+      three: { ...work, scheduleToStartTimeoutMs: 30_000, semaphores: { concurrency: [room('y', 2)], rate } },
+    },
+    semaphores: isSerial ? { concurrency: [room('customer', 2)], rate: null } : undefined,
+    onFailure: 'cancel',
+  });
+}
+
 /** Plans of one family, with versions from 1, and of the families that its runs start. */
 export function drawPlans(choices: Choices): readonly Plan[] {
   const random = fc.sample(randomPlans, { seed: choices.random.uint32() | 0, numRuns: choices.int(2, 4) });
@@ -128,6 +149,8 @@ export function drawPlans(choices: Choices): readonly Plan[] {
     tree(),
     mailbox(),
     longPoll(),
+    crowd(false),
+    crowd(true),
   ];
   if (choices.chance(0.15)) drawn.push(faulty());
   return [...drawn.map((plan, index) => ({ ...plan, version: index + 1 })), leaf(), branch()];

@@ -208,7 +208,7 @@ function buildServices(options: GrpcServerOptions, feed: RunFeed, guard: GuardOp
       .unary(R.signalRun, signalRun(signals))
       .unary(R.signalWithStart, signalWithStart({ triggers, signals }))
       .unary(R.forkRun, forkRun({ load, reader, plans, catalog, coordinator, starts }))
-      .unary(R.explainRun, explainRun({ load, plans, workers: options.bridge }))
+      .unary(R.explainRun, explainRun({ load, plans, reader, workers: options.bridge }))
       .bidi(R.awaitRuns, awaitRuns({ feed, starts, clock })),
     ...tenancyMethods(tenancy, guard),
     scheduleService({ schedules: options.schedules, catalog, plans }, guard),

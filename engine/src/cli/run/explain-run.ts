@@ -33,6 +33,10 @@ function explanationText(told: Explanation, paint: Paint, nowUs: number): string
     ['step', step === '' ? '' : `${step}${attempt > 1 ? `, attempt ${attempt}` : ''}`],
     ['handler', handler === '' ? '' : `${handler} on queue ${queue}`],
     ['worker', worker],
+    ...told.semaphores.map(({ key, limit, held, place }): readonly [string, string] => [
+      'key',
+      `${key}: ${held} of ${limit} hold it, place ${place} in line`,
+    ]),
     ['code', code],
     ['since', sinceUs === null ? '' : `${momentText(sinceUs)}, ${distanceText(sinceUs, nowUs)}`],
     ['until', untilUs === null ? '' : `${momentText(untilUs)}, ${distanceText(untilUs, nowUs)}`],

@@ -31,6 +31,7 @@ export function noPlan({ familySlug, version }: Pick<Birth, 'familySlug' | 'vers
       signals: new Map(),
       priority: DEFAULT_PRIORITY,
       fairnessKey: null,
+      semaphores: null,
       checkInput: () => [],
     },
   };

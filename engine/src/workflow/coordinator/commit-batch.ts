@@ -6,23 +6,30 @@
  */
 import { sleep, type Clock } from '../../kernel/index.js';
 import { backoffMs } from './backoff.js';
-import type { CommitOutcome, RunStore, TickOutcome } from './ports.js';
+import type { CommitOutcome, TickOutcome } from './ports.js';
 import type { Tick } from './tick.js';
 
 /** What became of one tick. */
 export type Verdict =
-  | { readonly kind: TickOutcome }
+  /** The tick as it was decided; absent: as it was given. */
+  | { readonly kind: TickOutcome; readonly tick?: Tick }
+  /** Nothing was written for it, through no fault of its own: it is computed and committed again. */
+  | { readonly kind: 'again' }
   /** It may be written; settle() has to come before anything else. */
   | { readonly kind: 'unknown' }
   | { readonly kind: 'fenced' }
   /** The database refuses what this tick holds. */
   | { readonly kind: 'refused'; readonly sqlState: string; readonly message: string };
 
+/** What became of a batch; in a batch of the gate lane each tick for itself. */
+export type SendOutcome =
+  CommitOutcome | { readonly kind: 'decided'; readonly verdicts: readonly Verdict[]; readonly outcome: CommitOutcome };
+
 /** What committing needs. */
 export interface CommitEnvironment {
-  readonly nodeId: string;
-  readonly runs: RunStore;
   readonly clock: Clock;
+  /** Sends a batch. A store that throws says nothing of what it wrote. */
+  readonly send: (ticks: readonly Tick[]) => Promise<SendOutcome>;
   /** Whether the lease holds by this node's own clock. */
   readonly mayCommit: () => boolean;
   /** Told of each statement. */
@@ -32,6 +39,9 @@ export interface CommitEnvironment {
 /** Repeats without a wait; deadlocks and serialization failures are usually gone the next time. */
 const FREE_REPEATS = 2;
 
+/** SQLSTATE of a lock that was not to be had in time: others hold it. */
+const LOCKED_OUT = '55P03';
+
 /** Shared, so that a batch of a thousand allocates nothing here. */
 const VERDICTS: Readonly<Record<TickOutcome, Verdict>> = {
   written: { kind: 'written' },
@@ -40,28 +50,29 @@ const VERDICTS: Readonly<Record<TickOutcome, Verdict>> = {
   unread: { kind: 'unread' },
 };
 const UNKNOWN: Verdict = { kind: 'unknown' };
+const AGAIN: Verdict = { kind: 'again' };
 const FENCED: Verdict = { kind: 'fenced' };
 
-async function statement(env: CommitEnvironment, ticks: readonly Tick[]): Promise<CommitOutcome> {
+async function statement(env: CommitEnvironment, ticks: readonly Tick[]): Promise<SendOutcome> {
   const startMs = env.clock.monotonicMs();
-  let outcome: CommitOutcome;
+  let outcome: SendOutcome;
   try {
-    const writes = ticks.map((tick) => tick.write);
-    outcome = await env.runs.commit(env.nodeId, writes);
+    outcome = await env.send(ticks);
   } catch (error) {
     // A store that throws says nothing of what it wrote.
     outcome = { kind: 'unknown', message: error instanceof Error ? error.message : String(error) };
   }
-  env.committed(ticks, env.clock.monotonicMs() - startMs, outcome);
+  const told = outcome.kind === 'decided' ? outcome.outcome : outcome;
+  env.committed(ticks, env.clock.monotonicMs() - startMs, told);
   return outcome;
 }
 
 /** Commits until the answer is not "repeat". */
-async function repeated(env: CommitEnvironment, ticks: readonly Tick[]): Promise<CommitOutcome> {
+async function repeated(env: CommitEnvironment, ticks: readonly Tick[]): Promise<SendOutcome> {
   for (let tries = 0; ; tries += 1) {
     if (!env.mayCommit()) return { kind: 'unknown', message: 'the lease of this node ran out' };
     const outcome = await statement(env, ticks);
-    if (outcome.kind !== 'repeat') return outcome;
+    if (outcome.kind !== 'repeat' || outcome.sqlState === LOCKED_OUT) return outcome;
     if (tries >= FREE_REPEATS) await sleep(env.clock, backoffMs(tries - FREE_REPEATS));
   }
 }
@@ -85,13 +96,17 @@ export async function commitBatch(env: CommitEnvironment, ticks: readonly Tick[]
         const kind = outcome.ticks[index];
         return kind === undefined ? UNKNOWN : VERDICTS[kind];
       });
+    case 'decided':
+      return outcome.verdicts;
     case 'rejected':
       if (ticks.length > 1) return halves(env, ticks);
       return [{ kind: 'refused', sqlState: outcome.sqlState, message: outcome.message }];
     case 'fenced':
       return ticks.map(() => FENCED);
-    case 'unknown':
     case 'repeat':
+      // Only a lock that was not to be had comes here: who does not need it is not to wait for it.
+      return ticks.length > 1 ? halves(env, ticks) : ticks.map(() => AGAIN);
+    case 'unknown':
       return ticks.map(() => UNKNOWN);
   }
 }

@@ -51,6 +51,7 @@ export class Incarnation {
   readonly world: World;
   readonly #lease: Lease;
   readonly #lane: Lane;
+  readonly #gate: Lane;
   readonly #loader: Loader;
   readonly #reader: InboxReader;
   readonly #intake: Intake;
@@ -79,6 +80,7 @@ export class Incarnation {
       hasLease: () => this.#lease.isHeld(),
       fenced: () => void this.#fenced(),
       enqueue: (cell) => this.#enqueue(cell),
+      toGate: (cell) => this.#gate.add(cell),
       want: (cell) => this.#loader.want(cell),
       deliver: (run, pending) => this.deliver(run, pending),
       readMail: (shard) => this.mail(shard),
@@ -89,6 +91,7 @@ export class Incarnation {
       },
     };
     this.#lane = new Lane(this.world);
+    this.#gate = new Lane(this.world, 'gate');
     this.#loader = new Loader(this.world);
     this.#reader = new InboxReader(this.world);
     this.#intake = new Intake(this.world, this.#loader, this.#reader, (run) => this.recheck(run));
@@ -104,7 +107,7 @@ export class Incarnation {
       mail: (shards) => this.#reader.hint(shards),
       empty: (shards) => this.#empty(shards),
       moved: options.moved,
-      beat: () => this.#lane.kick(),
+      beat: () => this.#kick(),
     });
   }
 
@@ -190,13 +193,16 @@ export class Incarnation {
   async stop(): Promise<void> {
     const { world } = this;
     const untilMs = world.clock.monotonicMs() + world.options.stopWaitMs;
-    const timer = world.clock.setTimer(world.options.stopWaitMs, () => this.#lane.release());
-    await this.#lane.drained(() => this.#isEnded || world.clock.monotonicMs() >= untilMs);
+    const timer = world.clock.setTimer(world.options.stopWaitMs, () => this.#release());
+    const isOver = (): boolean => this.#isEnded || world.clock.monotonicMs() >= untilMs;
+    // What the one lane ends may be for the other.
+    do await Promise.all([this.#lane.drained(isOver), this.#gate.drained(isOver)]);
+    while (!isOver() && this.#lane.isBusy);
     timer.cancel();
     if (this.#isEnded) return;
     const why = new DuctorError('node_starting', 'this node is shutting down; try again at another');
     const owned = this.#end(why);
-    await this.#lane.quiet();
+    await this.#quiet();
     this.#handOnAll(why);
     world.invoker.dropShards(owned);
     for (let tries = 0; tries < 5; tries += 1) {
@@ -216,6 +222,21 @@ export class Incarnation {
     if (this.#isEnded || !this.world.cache.holds(cell)) return;
     if (cell.phase === 'cold') this.#loader.want(cell);
     else this.#lane.add(cell);
+  }
+
+  #kick(): void {
+    this.#lane.kick();
+    this.#gate.kick();
+  }
+
+  #release(): void {
+    this.#lane.release();
+    this.#gate.release();
+  }
+
+  /** Resolves when no batch is in flight. */
+  async #quiet(): Promise<void> {
+    await Promise.all([this.#lane.quiet(), this.#gate.quiet()]);
   }
 
   #wake(key: string): void {
@@ -262,19 +283,19 @@ export class Incarnation {
 
   #renewed(): void {
     for (const cell of this.world.cache.all()) if (cell.needsReconcile) this.recheck(cell);
-    this.#lane.kick();
+    this.#kick();
   }
 
   /** Takes draining shards out of memory. */
   async #empty(shards: readonly number[]): Promise<void> {
-    await this.#lane.quiet();
+    await this.#quiet();
     if (!this.#isEnded) this.#letGo(shards);
   }
 
   /** Shards that another node owns: somebody moved them without us. */
   async #lost(shards: readonly number[]): Promise<void> {
     this.world.hooks.log('warn', 'this node lost shards it had not given away', { shards });
-    await this.#lane.quiet();
+    await this.#quiet();
     if (!this.#isEnded) this.#letGo(shards.filter((shard) => !this.world.shards.ticks(shard)));
   }
 
@@ -310,7 +331,7 @@ export class Incarnation {
     this.#loader.end();
     this.#keys.end(why);
     this.world.timers.clear();
-    this.#lane.release();
+    this.#release();
     const owned = this.world.shards.clear();
     this.world.hooks.shards(0);
     return owned;
@@ -336,7 +357,7 @@ export class Incarnation {
     const owned = this.#end(why);
     this.world.invoker.dropShards(owned);
     // The batch in flight puts its inputs back first; a fence that was met by it ends it in this very turn.
-    await this.#lane.quiet();
+    await this.#quiet();
     this.#handOnAll(why);
     this.options.fenced();
   }

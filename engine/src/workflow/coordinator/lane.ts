@@ -1,5 +1,6 @@
 /**
- * The plain lane: takes what is dirty, commits it as one statement, carries out what follows.
+ * A commit lane: takes what is dirty, commits it as one batch, carries out what follows. The plain lane takes every run
+ * first; a tick that turns out to touch what runs share goes to the gate lane, and is computed there anew.
  *
  *   idle -> scheduled (something is dirty; the current work gathers more) -> turning (gather, commit, settle) -> ...
  * Invariants:
@@ -15,6 +16,8 @@ import { isLookedUp, isPassedOn } from './continuing.js';
 import { noEffects, perform, type Effects } from './effects.js';
 import type { BatchMember } from './hooks.js';
 import { Fifo } from './fifo.js';
+import { GateBatch, sendGated } from './gate.js';
+import type { CommitLane } from './gate-ports.js';
 import type { RunCell } from './run-cell.js';
 import { isGivenUp } from './run-logic.js';
 import { conflicted, goOn, putBack, setAside, undo, unread, written } from './settle-tick.js';
@@ -31,6 +34,10 @@ import {
 } from './tick.js';
 import type { World } from './world.js';
 
+/** Runs of a batch of the gate lane: so long its locks are held. */
+const GATE_BATCH_RUNS = 64;
+/** A tick that did not get its locks, or was undone with its batch, is tried again after this. */
+const AGAIN_MS = 2;
 /** A run that can be neither advanced nor parked is tried again after this. */
 const STUCK_WAIT_MS = 30_000;
 
@@ -42,7 +49,8 @@ function memberOf({ cell, next }: Tick): BatchMember {
 export class Lane {
   readonly #dirty = new Fifo<RunCell>();
   readonly #tickEnvironment: TickEnvironment;
-  readonly #commitEnvironment: CommitEnvironment;
+  readonly #plain: CommitEnvironment;
+  readonly #gated: CommitEnvironment;
   readonly #waiters: (() => void)[] = [];
   #isScheduled = false;
   #isTurning = false;
@@ -50,16 +58,17 @@ export class Lane {
   /** Since when the first run of the batch waits. */
   #oldestMs = 0;
 
-  constructor(readonly world: World) {
-    const { clock, random, options, hooks, runs, nodeId } = world;
+  constructor(
+    readonly world: World,
+    readonly kind: CommitLane = 'plain',
+  ) {
+    const { clock, random, options, hooks } = world;
     const maxBytes = options.maxBatchBytes;
     const newId = (shard?: number): string => uuidV7(clock.nowUs(), random, shard);
     const { heartbeats } = world;
     const { maxTickInputs: maxInputs, payloadBytes } = options;
     this.#tickEnvironment = { clock, random, newId, maxInputs, maxBytes, payloadBytes, heartbeats };
-    this.#commitEnvironment = {
-      nodeId,
-      runs,
+    const environment = {
       clock,
       mayCommit: () => world.hasLease() && !world.isEnded(),
       committed: (ticks, commitMs, { kind }) => {
@@ -68,6 +77,22 @@ export class Lane {
         const members = (): readonly BatchMember[] => ticks.map(memberOf);
         hooks.batch({ runs: ticks.length, bytes, ...times, outcome: kind, waiting: this.#dirty.size, members });
         this.#computeMs = 0;
+      },
+    } satisfies Omit<CommitEnvironment, 'send'>;
+    const { runs, nodeId } = world;
+    this.#plain = {
+      ...environment,
+      send: (ticks) =>
+        runs.commit(
+          nodeId,
+          ticks.map(({ write }) => write),
+        ),
+    };
+    this.#gated = {
+      ...environment,
+      send: (ticks) => {
+        const batch = new GateBatch(ticks, () => clock.monotonicMs());
+        return sendGated(batch, (locks, decide) => runs.commitGated(nodeId, locks, decide));
       },
     };
   }
@@ -92,6 +117,11 @@ export class Lane {
     if (this.world.isEnded() || !this.world.hasLease()) return;
     this.#isScheduled = true;
     this.world.clock.defer(() => void this.#turn());
+  }
+
+  /** Whether something waits or is in flight. */
+  get isBusy(): boolean {
+    return this.#isTurning || this.#dirty.size > 0;
   }
 
   /** Resolves when no batch is in flight. */
@@ -134,7 +164,8 @@ export class Lane {
 
   #gather(effects: Effects): readonly Tick[] {
     const { world } = this;
-    const { maxBatchRuns, maxBatchBytes } = world.options;
+    const { maxBatchBytes } = world.options;
+    const maxBatchRuns = this.kind === 'gate' ? GATE_BATCH_RUNS : world.options.maxBatchRuns;
     const startMs = world.clock.monotonicMs();
     const ticks: Tick[] = [];
     let bytes = 0;
@@ -153,6 +184,11 @@ export class Lane {
       const tick = this.#compute(cell, effects);
       cell.current = null;
       if (tick === undefined) continue;
+      if (tick.gated !== null && this.kind === 'plain') {
+        putBack(cell, inputsOf(tick));
+        world.toGate(cell);
+        continue;
+      }
       if (ticks.length > 0 && bytes + tick.bytes > maxBatchBytes) {
         putBack(cell, inputsOf(tick));
         cell.isDirty = true;
@@ -188,7 +224,7 @@ export class Lane {
   }
 
   async #commit(ticks: readonly Tick[], effects: Effects): Promise<void> {
-    const verdicts = await commitBatch(this.#commitEnvironment, ticks);
+    const verdicts = await commitBatch(this.kind === 'gate' ? this.#gated : this.#plain, ticks);
     const refused: Tick[] = [];
     for (const [index, tick] of ticks.entries()) {
       const verdict = verdicts[index] ?? { kind: 'unknown' };
@@ -199,7 +235,11 @@ export class Lane {
     const conflicts = verdicts.filter((verdict) => verdict.kind === 'conflict').length;
     if (conflicts > 0) this.world.hooks.conflicts(conflicts);
     if (verdicts.some((verdict) => verdict.kind === 'fenced')) return this.world.fenced();
-    if (isUnknown) await this.#afterUnknown(ticks.filter((tick) => tick.cell.phase === 'unsettled'));
+    if (isUnknown)
+      await this.#afterUnknown(
+        ticks.filter((tick) => tick.cell.phase === 'unsettled'),
+        this.kind,
+      );
     for (const [index, tick] of ticks.entries()) {
       const verdict = verdicts[index];
       if (verdict?.kind === 'refused') await this.#refused(tick, verdict, effects);
@@ -209,7 +249,9 @@ export class Lane {
   #settle(tick: Tick, verdict: Verdict, effects: Effects): void {
     switch (verdict.kind) {
       case 'written':
-        return written(this.world, tick, effects);
+        return written(this.world, verdict.tick ?? tick, effects);
+      case 'again':
+        return this.#oncemore(tick);
       case 'conflict':
         return conflicted(this.world, tick);
       case 'key_taken':
@@ -237,14 +279,23 @@ export class Lane {
     this.world.keyTaken(start);
   }
 
+  /** Nothing was written, and the state still holds: computed again, in the next batch or a little later. */
+  #oncemore(tick: Tick): void {
+    const { cell } = tick;
+    cell.phase = 'ready';
+    putBack(cell, inputsOf(tick));
+    if (cell.gateKeys.length > 0) this.world.toGate(cell);
+    else setAside(this.world, cell, AGAIN_MS);
+  }
+
   /** Waits until the lost transaction has ended; then the runs are loaded, and their inputs applied, again. */
-  async #afterUnknown(ticks: readonly Tick[]): Promise<void> {
+  async #afterUnknown(ticks: readonly Tick[], lane: CommitLane): Promise<void> {
     const { world } = this;
     world.hooks.unknownOutcome(ticks.length);
     const isOurs = await untilDone(
       world.clock,
       () => !world.isEnded(),
-      () => world.runs.settle(world.nodeId),
+      () => world.runs.settle(world.nodeId, lane),
       (error) => world.hooks.log('warn', 'the database does not answer, trying again', { error }),
     );
     if (isOurs === false) return world.fenced();
@@ -305,9 +356,11 @@ export class Lane {
       const instead = this.#instead(cell, way);
       if (instead === undefined) return goOn(this.world, cell, effects);
       cell.phase = 'in_flight';
-      const [verdict = { kind: 'unknown' as const }] = await commitBatch(this.#commitEnvironment, [instead]);
+      const lane = instead.gated === null ? this.kind : 'gate';
+      const env2 = lane === 'gate' ? this.#gated : this.#plain;
+      const [verdict = { kind: 'unknown' as const }] = await commitBatch(env2, [instead]);
       this.#settle(instead, verdict, effects);
-      if (verdict.kind === 'unknown') return this.#afterUnknown([instead]);
+      if (verdict.kind === 'unknown') return this.#afterUnknown([instead], lane);
       if (verdict.kind === 'fenced') return this.world.fenced();
       if (verdict.kind !== 'refused') return;
       if (index === ways.length - 1) this.#again(instead);

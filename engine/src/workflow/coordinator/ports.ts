@@ -8,6 +8,7 @@ import type { RunInput } from '../machine/inputs.js';
 import type { Plan } from '../machine/plan.js';
 import type { RunStatus, SubStep } from '../machine/state.js';
 import type { Value } from '../machine/value.js';
+import type { CommitLane, GateChanges, GateLocks, GateUsage } from './gate-ports.js';
 
 /** A run, by tenant and id. */
 export interface RunKey {
@@ -78,7 +79,8 @@ export function runKeyAsStartKey(runKey: string): StartKey {
  * - A consumption: `entries` has length 0; no journal row, `seq` says nothing, header, snapshot and startKey are null.
  *   Only `consumed` is deleted, behind the same fence; its outcome is always 'written', also when a row was gone
  *   already or the run does not exist. It exists because messages the machine ignored have to leave the mailbox too.
- *   `consumed` may be empty: the write then only proves the fence, before a worker is told "already settled".
+ *   `consumed` may be empty: the write then only proves the fence, before a worker is told "already settled". In the
+ *   gate lane its `messages` go out, too.
  */
 export interface TickWrite extends RunKey {
   /** Journal row to append; 1 starts the run and inserts `header`. */
@@ -158,15 +160,28 @@ export interface StoredPayload extends RunKey {
   readonly data: Uint8Array;
 }
 
+/** What is to be written. */
+export interface GateDecision extends GateChanges {
+  readonly ticks: readonly TickWrite[];
+}
+
+/** What became of a batch of the gate lane; undone: not every tick could be written, so nothing was. */
+export type GateOutcome = CommitOutcome | { readonly kind: 'undone'; readonly ticks: readonly TickOutcome[] };
+
 /** Journal, headers and start keys. Calls may throw database_unavailable, except where an outcome says it. */
 export interface RunStore {
   /** Appends all ticks of a batch in one statement behind the fence. A run is in at most one batch in flight. */
   commit(nodeId: string, ticks: readonly TickWrite[]): Promise<CommitOutcome>;
   /**
-   * After an unknown outcome: waits, on a new connection, until the lost transaction has ended one way or the other.
-   * False: this node is fenced.
+   * After an unknown outcome of a lane (default: plain): waits, on a new connection, until the lost transaction has
+   * ended one way or the other. False: this node is fenced.
    */
-  settle(nodeId: string): Promise<boolean>;
+  settle(nodeId: string, lane?: CommitLane): Promise<boolean>;
+  /**
+   * Appends ticks that touch shared authority: takes all locks in one order, reads what is used, lets `decide` say what
+   * is to be written, and writes it all or nothing. `decide` is called at most once, at once, and must not wait.
+   */
+  commitGated(nodeId: string, locks: GateLocks, decide: (usage: GateUsage) => GateDecision): Promise<GateOutcome>;
   /** The runs that exist, in any order. */
   load(keys: readonly RunKey[]): Promise<readonly StoredRun[]>;
   /** The large values that exist, in any order. */
@@ -187,9 +202,25 @@ export interface RunStore {
 
 /** Kinds of messages: inputs to the machine of the same name; a start is that of a run which another one starts. */
 export type MessageKind =
-  'cancel' | 'result' | 'terminate' | 'pause' | 'resume' | 'retry' | 'signal' | 'start' | 'child_closed' | 'sub_step';
+  | 'cancel'
+  | 'result'
+  | 'terminate'
+  | 'pause'
+  | 'resume'
+  | 'retry'
+  | 'signal'
+  | 'start'
+  | 'child_closed'
+  | 'sub_step'
+  | 'semaphore';
 
-const OF_RUNS: ReadonlySet<RunInput['kind']> = new Set(['result', 'sub_step', 'start', 'child_closed'] as const);
+const OF_RUNS: ReadonlySet<RunInput['kind']> = new Set([
+  'result',
+  'sub_step',
+  'start',
+  'child_closed',
+  'semaphore',
+] as const);
 
 /**
  * Whether a message is meant for this very run. Any other is meant for its chain: it may be sent to each of its runs,

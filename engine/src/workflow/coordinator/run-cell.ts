@@ -10,6 +10,7 @@
  * 2. A cell is in at most one batch: only a ready cell is taken, and it stays in_flight until the batch is settled.
  * 3. Inputs leave `inputs` when a batch takes them, and come back to its front when the batch did not write them.
  */
+import type { SemaphoreKey } from '../../capacity/index.js';
 import { shardOf } from '../../kernel/index.js';
 import type { RunInput } from '../machine/inputs.js';
 import type { Plan } from '../machine/plan.js';
@@ -60,6 +61,8 @@ export interface RunCell extends RunKey {
   isOneByOne: boolean;
   /** Its end met messages that were not in the tick: the next one takes all inputs, however many. */
   takesAll: boolean;
+  /** Keys that its last try in the gate lane was asked for beyond what it had locked. */
+  gateKeys: readonly SemaphoreKey[];
   /** Conflicts since the last commit that went well. */
   conflicts: number;
   /** Bytes of journal rows since the last snapshot. */
@@ -102,6 +105,7 @@ export function coldCell(run: RunKey): RunCell {
     isUntold: false,
     isOneByOne: false,
     takesAll: false,
+    gateKeys: [],
     conflicts: 0,
     journalBytes: 0,
     snapshotBytes: 0,

@@ -9,9 +9,12 @@
  */
 import { createHash } from 'node:crypto';
 import type { Clock, Random } from '../../kernel/index.js';
-import type { Advance, Command, Disposition, MachineContext, RunInput, RunMessage } from '../machine/inputs.js';
+import type { Advance, Command, Disposition, Gate, MachineContext } from '../machine/inputs.js';
+import type { RunInput, RunMessage } from '../machine/inputs.js';
 import type { Plan } from '../machine/plan.js';
 import type { RunState } from '../machine/state.js';
+import type { SemaphoreKey } from '../../capacity/index.js';
+import { AskingGate } from './asking-gate.js';
 import type { Heartbeats } from './heartbeats.js';
 import { runKeyAsStartKey, type InboxMessage, type Successor, type TickWrite } from './ports.js';
 import {
@@ -40,6 +43,8 @@ export interface Tick {
   readonly write: TickWrite;
   /** Size that counts against the batch. */
   readonly bytes: number;
+  /** What it touches besides its run, and how it is computed once that is locked; null: nothing. */
+  readonly gated: { readonly keys: readonly SemaphoreKey[]; readonly compute: (gate: Gate) => TickResult } | null;
   /** The coordinator parks the run by this tick; inputs that it took besides the offender go back to the cell. */
   readonly parks: (ParkReason & { readonly others: readonly PendingInput[] }) | null;
 }
@@ -70,11 +75,11 @@ const NONE: readonly number[] = [];
 /** Bytes a tick costs besides its entries. */
 const ROW_BYTES = 64;
 
-function contextOf(env: TickEnvironment, cell: RunCell): MachineContext {
+function contextOf(env: TickEnvironment, cell: RunCell, gate: Gate): MachineContext {
   const { clock, random, newId, heartbeats } = env;
   const nowUs = clock.nowUs() - clock.errorUs();
   const seed = random.uint32();
-  const context = { nowUs, seed, newId, ...(cell.current === null ? {} : { current: cell.current }) };
+  const context = { nowUs, seed, newId, gate, ...(cell.current === null ? {} : { current: cell.current }) };
   if (heartbeats.isEmpty) return context;
   const { tenantId, runId } = cell;
   return { ...context, progressOf: (path, attempt) => heartbeats.progressOf({ tenantId, runId, path, attempt }) };
@@ -170,7 +175,7 @@ function stepForward(
     ...(result.successor === null ? {} : { successor: successorOf(result.successor, payloadBytes) }),
   };
   const bytes = ROW_BYTES + entries.byteLength + (snapshot === null ? 0 : snapshot.byteLength) + sideBytes(write);
-  return { cell, inputs, dispositions, next, commands, write, bytes, parks };
+  return { cell, inputs, dispositions, next, commands, write, bytes, gated: null, parks };
 }
 
 /** A tick that writes no row, only proves the fence and empties the mailbox; undefined when nobody needs that. */
@@ -196,6 +201,7 @@ function consumption(cell: RunCell, inputs: readonly PendingInput[]): Tick | und
       consumed,
     },
     bytes: ROW_BYTES,
+    gated: null,
     parks: null,
   };
 }
@@ -211,14 +217,24 @@ export function dropTick(cell: RunCell, dropped: PendingInput | null): Tick | un
  */
 export function failTick(
   cell: RunCell,
+  reason: ParkReason,
+  bad: PendingInput | null,
+  env: TickEnvironment,
+): Tick | undefined {
+  return throughGate(cell, (gate) => failWith(cell, reason, bad, env, gate));
+}
+
+function failWith(
+  cell: RunCell,
   { code, message }: ParkReason,
   bad: PendingInput | null,
   env: TickEnvironment,
+  gate: Gate,
 ): Tick | undefined {
   const { plan, state } = cell;
   if (plan === null || state === null || bad?.input.kind !== 'result') return dropTick(cell, bad);
   const outcome = { kind: 'failed', code, message, stack: '', nonRetryable: true, retryAfterMs: null } as const;
-  const result = advance(plan, state, [{ ...bad.input, outcome }], contextOf(env, cell));
+  const result = advance(plan, state, [{ ...bad.input, outcome }], contextOf(env, cell, gate));
   if (result.entries.length === 0) return consumption(cell, [bad]);
   return stepForward(cell, state, [bad], result.dispositions, result, null, env.payloadBytes);
 }
@@ -249,11 +265,21 @@ export function parkTick(
   others: readonly PendingInput[],
   env: TickEnvironment,
 ): Tick | undefined {
+  return throughGate(cell, (gate) => parkWith(cell, reason, { dropped, others }, env, gate));
+}
+
+function parkWith(
+  cell: RunCell,
+  reason: ParkReason,
+  { dropped, others }: { readonly dropped: PendingInput | null; readonly others: readonly PendingInput[] },
+  env: TickEnvironment,
+  gate: Gate,
+): Tick | undefined {
   const { plan, state } = cell;
   const inputs = dropped === null ? [] : [dropped];
   const parks = { ...reason, others };
   if (plan === null || state === null) return undefined;
-  const result = advance(plan, state, [{ kind: 'park', ...reason }], contextOf(env, cell));
+  const result = advance(plan, state, [{ kind: 'park', ...reason }], contextOf(env, cell, gate));
   if (result.entries.length === 0) {
     const rest = consumption(cell, inputs);
     return rest === undefined ? undefined : { ...rest, parks };
@@ -304,18 +330,19 @@ function afterThrow(
   inputs: readonly PendingInput[],
   env: TickEnvironment,
   error: unknown,
+  gate: Gate,
 ): TickResult {
   const reason: ParkReason = { code: 'machine_error', message: error instanceof Error ? error.message : String(error) };
   try {
     const facts: RunInput[] = [...inputs.map((pending) => pending.input), { kind: 'park', ...reason }];
     const parks = { ...reason, others: [] };
-    return fromAdvance(cell, state, inputs, advance(plan, state, facts, contextOf(env, cell)), parks, env);
+    return fromAdvance(cell, state, inputs, advance(plan, state, facts, contextOf(env, cell, gate)), parks, env);
   } catch {
     if (state.seq === 0) return { kind: 'stuck', inputs, error };
-    const bad = offender(plan, state, inputs, contextOf(env, cell));
+    const bad = offender(plan, state, inputs, contextOf(env, cell, new AskingGate(cell)));
     const others = inputs.filter((_, index) => index !== bad);
     try {
-      const tick = parkTick(cell, reason, inputs[bad] ?? null, others, env);
+      const tick = parkWith(cell, reason, { dropped: inputs[bad] ?? null, others }, env, gate);
       return tick === undefined ? { kind: 'nothing', others } : { kind: 'tick', tick };
     } catch (again) {
       return { kind: 'stuck', inputs, error: again };
@@ -336,12 +363,30 @@ export function computeTick(cell: RunCell, env: TickEnvironment): TickResult {
     const tick = consumption(cell, inputs);
     return tick === undefined ? { kind: 'nothing', others: [] } : { kind: 'tick', tick };
   }
-  try {
-    const facts = inputs.map((pending) => pending.input);
-    return fromAdvance(cell, state, inputs, advance(plan, state, facts, contextOf(env, cell)), null, env);
-  } catch (error) {
-    return afterThrow(cell, plan, state, inputs, env, error);
-  }
+  const compute = (gate: Gate): TickResult => {
+    try {
+      const facts = inputs.map((pending) => pending.input);
+      return fromAdvance(cell, state, inputs, advance(plan, state, facts, contextOf(env, cell, gate)), null, env);
+    } catch (error) {
+      return afterThrow(cell, plan, state, inputs, env, error, gate);
+    }
+  };
+  const gate = new AskingGate(cell);
+  const result = compute(gate);
+  if (gate.keys.size === 0 || result.kind !== 'tick') return result;
+  return { kind: 'tick', tick: { ...result.tick, gated: { keys: [...gate.keys.values()], compute } } };
+}
+
+/** A tick that may touch more than its run: computed with a gate that only notes what it is asked. */
+function throughGate(cell: RunCell, make: (gate: Gate) => Tick | undefined): Tick | undefined {
+  const gate = new AskingGate(cell);
+  const tick = make(gate);
+  if (tick === undefined || gate.keys.size === 0) return tick;
+  const compute = (locked: Gate): TickResult => {
+    const decided = make(locked);
+    return decided === undefined ? { kind: 'nothing', others: [] } : { kind: 'tick', tick: decided };
+  };
+  return { ...tick, gated: { keys: [...gate.keys.values()], compute } };
 }
 
 /** All inputs a tick took off its cell, also those that it leaves for later. */

@@ -48,6 +48,8 @@ export interface World extends Surroundings {
   readonly fenced: () => void;
   /** Puts a cell with inputs on its way to a batch, loading it first when it is cold. */
   readonly enqueue: (cell: RunCell) => void;
+  /** The next tick of a ready cell with inputs touches what runs share. */
+  readonly toGate: (cell: RunCell) => void;
   /** Asks the store for a cold cell. */
   readonly want: (cell: RunCell) => void;
   /** Hands a fact in. */

@@ -10,6 +10,7 @@ import { allSteps, compileSteps } from './compile-steps.js';
 import type { Definition, StepDefinition } from './definition.js';
 import { checkInputValue, compileInputSchema } from './input-schema/index.js';
 import { durationOrNull } from './retry.js';
+import { compileSemaphores } from './computing/semaphores.js';
 import { compileKey } from './computing/template.js';
 import { STEP_TYPES } from './step-types/index.js';
 
@@ -75,6 +76,7 @@ export function compilePlan(definition: Definition, version: number, cel: CelCom
     fairnessKey: compileKey(cel, normal.fairness_key, 'fairness_key'),
     receives: signals.size > 0,
     signals,
+    semaphores: compileSemaphores(cel, normal),
     checkInput: inputCheck(normal),
   };
 }

@@ -30,6 +30,10 @@ export const DEFINITION_LIMITS = {
   priorities: 5,
   /** Slots of a worker that an attempt may take. */
   cost: 1000,
+  /** Keys of one `concurrency`. */
+  concurrencyKeys: 8,
+  /** Highest limit of a key or rate. */
+  semaphoreLimit: 1_000_000,
   /** Longest wait and longest run, ms: ten years. */
   waitMs: 3650 * 86_400_000,
 } as const;

@@ -6,6 +6,7 @@ import { checkDetached } from './checking/check-detached.js';
 import { checkSignals } from './checking/check-signals.js';
 import { checkDuration } from './checking/check-retry.js';
 import { checkLevels } from './checking/check-level.js';
+import { checkSemaphores } from './checking/check-semaphores.js';
 import { checkPriority, checkTitle, refuseLater } from './checking/check-step.js';
 import { checkExpression, type ExpressionChecks } from './checking/expressions.js';
 import { isBearableJson } from './checking/json-limits.js';
@@ -32,9 +33,9 @@ const ROOT_FIELDS = ['family_slug', 'title', 'steps', 'edges', 'output', 'input_
   'timeout',
   'on_failure',
   'on_exhausted',
-  ...['priority', 'fairness_key', 'retention'],
+  ...['priority', 'fairness_key', 'concurrency', 'rate_limit', 'retention'],
 ]);
-const LATER_FIELDS: ReadonlySet<string> = new Set(['updates', 'queries', 'concurrency', 'rate_limit']);
+const LATER_FIELDS: ReadonlySet<string> = new Set(['updates', 'queries']);
 const ON_FAILURE = ['drain', 'cancel'];
 const ON_EXHAUSTED = ['fail', 'park'];
 
@@ -65,7 +66,9 @@ function checkOptions(root: ObjectReader, cel: CelCompiler): void {
   checkChoice(root, 'on_exhausted', ON_EXHAUSTED);
   checkPriority(root);
   const key = optionalText(root, 'fairness_key');
-  if (key !== undefined) checkExpression(beforeTheSteps(root.problems, cel), 'fairness_key', key, 'step');
+  const checks = beforeTheSteps(root.problems, cel);
+  if (key !== undefined) checkExpression(checks, 'fairness_key', key, 'step');
+  checkSemaphores(checks, root);
 }
 
 /** Reads as what is computed before any step has begun. */

@@ -9,6 +9,7 @@ import { createCelCompiler } from '../../expressions/index.js';
 import { DuctorError, seededRandom, uuidV7 } from '../../kernel/index.js';
 import { compilePlan, validateDefinition } from '../definition/index.js';
 import { decodeEntries, encodeEntries, loadRun, type JournalRow } from '../journal/index.js';
+import type { Gate } from '../machine/inputs.js';
 import { admitSignal } from '../machine/admit-signal.js';
 import {
   advance,
@@ -27,6 +28,8 @@ import {
   type Value,
 } from '../machine/index.js';
 
+/** Grants everything at once: limits are the cluster's. */
+const OPEN_GATE: Gate = { ask: () => 0, release: () => undefined };
 const TENANT = 'test';
 const VERSION = 1;
 
@@ -218,6 +221,7 @@ class InProcessMachine {
     const run = this.#known(runId);
     const { entries, state, messages, commands } = advance(run.plan, run.state, [input], {
       ...{ nowUs, seed: this.#random.uint32(), newId: () => this.#newId(nowUs) },
+      gate: OPEN_GATE,
       progressOf: (path, attempt) => this.#progress.get(`${runId}/${attempt}/${path}`) ?? null,
     });
     if (entries.length === 0) return false;

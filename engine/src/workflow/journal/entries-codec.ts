@@ -10,6 +10,7 @@ import type { ClosedStatus, Entry } from '../machine/index.js';
 import { moveOut, putBack, type PayloadShelf, type PayloadSink } from './payloads.js';
 import { bodyEntryOf, isStoredBody, storedBodyEntry, type BodyRunEntry } from './body-codec.js';
 import { fromStoredChain, fromStoredContinuing, toStoredChain, toStoredContinuing } from './chain-codec.js';
+import { gateEntryOf, isStoredGate, storedGateEntry } from './gate-codec.js';
 import { childEntryOf, fromStoredFamily, storedChildEntry, toStoredFamily } from './family-codec.js';
 import {
   fromStoredAwaited,
@@ -71,6 +72,9 @@ function storedStepEntry(entry: StepEntry): Stored {
     }
     case 'step_waiting':
       return { $case: 'stepWaiting', value: { path, wakeAtUs: BigInt(entry.wakeAtUs) } };
+    case 'step_asked':
+    case 'step_granted':
+      return storedGateEntry(entry);
     case 'child_started':
     case 'child_told':
       return storedChildEntry(entry);
@@ -126,6 +130,9 @@ function storedRunEntry(entry: RunEntry): Stored {
     }
     case 'signal_received':
       return { $case: 'signalReceived', value: toStoredSignal(entry) };
+    case 'run_asked':
+    case 'run_granted':
+      return storedGateEntry(entry);
     case 'cancel_requested': {
       const { reason, requestedBy } = entry;
       return { $case: 'cancelRequested', value: { reason, requestedBy } };
@@ -191,7 +198,7 @@ function refused(what: string): never {
   throw unreadable(what);
 }
 
-type StoredBody = Parameters<typeof bodyEntryOf>[0];
+type StoredBody = Parameters<typeof bodyEntryOf>[0] | Parameters<typeof gateEntryOf>[0];
 type StoredStep = Exclude<Extract<Stored, { readonly value: { path: string } }>, StoredBody>;
 
 function isStepCase(stored: Exclude<Stored, StoredBody>): stored is StoredStep {
@@ -314,6 +321,7 @@ function runEntryOf(stored: Exclude<Stored, StoredStep | StoredBody>): Entry {
 function entryOf({ entry }: StoredEntry): Entry {
   if (entry === undefined) throw unreadable('an entry of unknown kind; a newer engine wrote it');
   if (isStoredBody(entry)) return bodyEntryOf(entry);
+  if (isStoredGate(entry)) return gateEntryOf(entry);
   return isStepCase(entry) ? stepEntryOf(entry) : runEntryOf(entry);
 }
 

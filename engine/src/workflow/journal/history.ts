@@ -1,4 +1,5 @@
 /** The journal as people read it. */
+import type { Want } from '../../capacity/index.js';
 import {
   formatTimestampUs,
   jsonOfValue,
@@ -94,7 +95,10 @@ function shownParent(family: FamilyLink | undefined): Readonly<Record<string, un
   return family === undefined ? {} : { parent_run_id: family.parentId, parent_step: family.parentPath };
 }
 
-function shownChild(entry: Entry & { readonly kind: 'child_started' }): Readonly<Record<string, unknown>> {
+function shownChild(
+  entry: Entry & { readonly kind: 'child_started' | 'child_told' },
+): Readonly<Record<string, unknown>> {
+  if (entry.kind === 'child_told') return { how: entry.how };
   const { familySlug, version, policy, isDetached, runId } = entry;
   const workflow = { workflow: familySlug, ...(version === 0 ? {} : { version }) };
   const how = { detached: isDetached, parent_close_policy: policy };
@@ -174,6 +178,29 @@ function shownOrigin(entry: Entry & { readonly kind: 'run_started' }): Readonly<
   return { ...key, ...shownParent(entry.family), ...shownChain(entry), ...fork, ...by(entry.deadlineUs) };
 }
 
+type GateEntry = Entry & { readonly kind: 'step_asked' | 'run_asked' | 'step_granted' | 'run_granted' };
+
+function shownWant(want: Want): Readonly<Record<string, unknown>> {
+  const { key, limit } = want;
+  return want.kind === 'rate' ? { rate: key, limit, per_us: want.perUs } : { key, limit };
+}
+
+/** What was asked for, and when it begins. */
+function gateDetailOf(entry: GateEntry): Readonly<Record<string, unknown>> {
+  if ('startAtUs' in entry) return entry.startAtUs === 0 ? {} : { start_at: formatTimestampUs(entry.startAtUs) };
+  const wants = entry.wants.map(shownWant);
+  if (entry.kind === 'run_asked') return { wants };
+  const input = entry.input === null ? {} : { input: shownSource(entry.input) };
+  return { ...input, wants, ...by(entry.giveUpUs) };
+}
+
+/** How a run ends. */
+function endDetailOf(entry: Entry & { readonly kind: 'run_ending' | 'run_closed' }): Readonly<Record<string, unknown>> {
+  const output = entry.output === null ? {} : { output: shownSource(entry.output) };
+  const error = entry.error === null ? {} : { error: shownError(entry.error) };
+  return { state: entry.status, ...output, ...error, ...successorOf(entry) };
+}
+
 function detailOf(entry: Entry): Readonly<Record<string, unknown>> {
   switch (entry.kind) {
     case 'run_started': {
@@ -193,10 +220,14 @@ function detailOf(entry: Entry): Readonly<Record<string, unknown>> {
       return { error: shownError(entry.error) };
     case 'step_waiting':
       return { wake_at: formatTimestampUs(entry.wakeAtUs) };
+    case 'step_asked':
+    case 'run_asked':
+    case 'step_granted':
+    case 'run_granted':
+      return gateDetailOf(entry);
     case 'child_started':
-      return shownChild(entry);
     case 'child_told':
-      return { how: entry.how };
+      return shownChild(entry);
     case 'step_awaiting':
     case 'signal_received':
     case 'signal_taken':
@@ -226,11 +257,8 @@ function detailOf(entry: Entry): Readonly<Record<string, unknown>> {
     case 'run_compensating':
       return { steps: entry.steps };
     case 'run_ending':
-    case 'run_closed': {
-      const output = entry.output === null ? {} : { output: shownSource(entry.output) };
-      const error = entry.error === null ? {} : { error: shownError(entry.error) };
-      return { state: entry.status, ...output, ...error, ...successorOf(entry) };
-    }
+    case 'run_closed':
+      return endDetailOf(entry);
   }
 }
 

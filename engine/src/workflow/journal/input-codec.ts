@@ -22,7 +22,8 @@ export type InboxInput = Extract<
       | 'signal'
       | 'start'
       | 'child_closed'
-      | 'sub_step';
+      | 'sub_step'
+      | 'semaphore';
   }
 >;
 
@@ -87,6 +88,11 @@ function storedBody(input: InboxInput): NonNullable<InboxBody['body']> {
       const { path, attempt, name, output } = input;
       return { $case: 'subStep', value: { path, attempt, name, output: toStoredValue(output) } };
     }
+    case 'semaphore': {
+      const { path, ticket, startAtUs } = input;
+      const value = { path, ticket, isGranted: startAtUs !== null, startAtUs: BigInt(startAtUs ?? 0) };
+      return { $case: 'semaphore', value };
+    }
     case 'result': {
       const { path, attempt } = input;
       return { $case: 'result', value: { path, attempt, outcome: storedOutcome(input.outcome) } };
@@ -139,6 +145,10 @@ export function decodeInput(bytes: Uint8Array): InboxInput {
       return { kind: body.$case, requestedBy: body.value.requestedBy };
     case 'birth':
       return birthOf(body.value);
+    case 'semaphore': {
+      const { path, ticket, isGranted, startAtUs } = body.value;
+      return { kind: 'semaphore', path, ticket, startAtUs: isGranted ? Number(startAtUs) : null };
+    }
     case 'childClosed': {
       const { path, runId, state, error } = body.value;
       const output = body.value.output === undefined ? null : fromStoredValue(body.value.output);

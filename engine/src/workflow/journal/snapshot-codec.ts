@@ -4,6 +4,7 @@ import { stepTable, type RunState, type RunStatus, type StepState, type StepStat
 import { moveOut, putBack, type PayloadShelf, type PayloadSink } from './payloads.js';
 import { bodyOf, storedBody } from './body-codec.js';
 import { fromStoredChain, fromStoredContinuing, toStoredChain, toStoredContinuing } from './chain-codec.js';
+import { fromSnapshotGate, toSnapshotGate } from './gate-codec.js';
 import { fromSnapshotChild, fromStoredFamily, toSnapshotChild, toStoredFamily } from './family-codec.js';
 import { fromStoredAwaited, fromStoredBox, toStoredAwaited, toStoredBox } from './signal-codec.js';
 import {
@@ -88,6 +89,7 @@ function storedStep(step: StepState): SnapshotStep {
     child: toSnapshotChild(step.child),
     ...toStoredKeys(step.keys),
     awaits: step.awaits ? { path: '', ...toStoredAwaited(step.awaits) } : undefined,
+    gate: toSnapshotGate(step.gate),
   };
 }
 
@@ -134,6 +136,7 @@ function storedState(state: RunState): Omit<Snapshot, 'hasPayloads'> {
     continuing: state.continuing === null ? undefined : toStoredContinuing(state.continuing),
     chain: toStoredChain(state.chain),
     successorId: state.continuedAs ?? '',
+    gate: toSnapshotGate(state.gate),
   };
 }
 
@@ -165,6 +168,7 @@ function stepOf(stored: SnapshotStep): StepState | null {
     child: fromSnapshotChild(stored.child),
     keys: fromStoredKeys(stored),
     ...(stored.awaits === undefined ? {} : { awaits: fromStoredAwaited(stored.awaits) }),
+    gate: fromSnapshotGate(stored.gate),
   };
 }
 
@@ -209,6 +213,7 @@ function stateOf(key: SnapshotKey, stored: Snapshot): RunState | null {
     family: stored.family === undefined ? null : fromStoredFamily(stored.family),
     ...fromStoredBox(stored),
     chain: stored.chain === undefined ? null : fromStoredChain(stored.chain),
+    gate: fromSnapshotGate(stored.gate),
     steps: stepTable(
       steps,
       stored.failing.map(({ name, error }) => ({ name, error: requiredError(error) })),

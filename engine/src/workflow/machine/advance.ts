@@ -20,11 +20,13 @@ import { applyChildClosed, sayGoodbye } from './child.js';
 import { closeWhenDone } from './close-run.js';
 import { finishDraft, isHeld } from './draft.js';
 import { keptEntry } from './fork.js';
+import { applyRunTurn, beginSteps } from './gate.js';
 import type { Advance, Command, Disposition, MachineContext, RunInput } from './inputs.js';
 import { applyPark, applyPause, applyResume, applyRetry } from './park.js';
 import type { Plan } from './plan.js';
 import { propagate } from './propagate.js';
 import { isUnbegun } from './queries.js';
+import { applyStepTurn } from './schedule.js';
 import { applyLost, applyResult, applyRunning, applySilent } from './settle-attempt.js';
 import { applySignal } from './signals.js';
 import type { RunState } from './state.js';
@@ -52,7 +54,7 @@ function applyStart(tick: Tick, input: RunInput & { readonly kind: 'start' }): D
     emit(tick, keptEntry(step));
     tick.ended.push(step.path);
   }
-  tick.rootsDue = true;
+  beginSteps(tick);
   return 'applied';
 }
 
@@ -82,6 +84,8 @@ function apply(tick: Tick, input: RunInput): Disposition {
       return applyLost(tick, input);
     case 'silent':
       return applySilent(tick, input);
+    case 'semaphore':
+      return input.path === '' ? applyRunTurn(tick, input) : applyStepTurn(tick, input);
     case 'wake':
       return applyWake(tick);
     case 'cancel':
@@ -114,7 +118,7 @@ function applyAll(tick: Tick, inputs: readonly RunInput[]): readonly Disposition
 /** Lets everything follow that follows from the inputs, until nothing is left to decide. */
 function settle(tick: Tick): void {
   if (tick.draft.closed !== null || isHeld(tick.draft)) return;
-  tick.rootsDue ||= isUnbegun(tick.draft.before);
+  if (!tick.rootsDue && isUnbegun(tick.draft.before) && tick.draft.gate === null) beginSteps(tick);
   propagate(tick);
   if (!mayTryAgain(tick)) cancelWaiting(tick);
   closeWhenDone(tick);

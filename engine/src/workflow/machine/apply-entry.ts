@@ -6,6 +6,7 @@ import type { Draft } from './draft.js';
 import type { Entry } from './entries.js';
 import { awaitedBy, dueOf, escalated } from './awaited.js';
 import { putSignal, takeSignal } from './signal-box.js';
+import { askedGate, askedStep, grantedGate, leaveLines, left } from './gate-state.js';
 import type { BodyState, StepState } from './state.js';
 import {
   checkBodyEntry,
@@ -41,6 +42,7 @@ function freshStep(path: string): StepState {
     body: null,
     child: null,
     keys: null,
+    gate: null,
   };
 }
 
@@ -51,35 +53,56 @@ function withChild(step: StepState, entry: StepEntry & { readonly kind: 'child_s
   return { ...step, status: 'WAITING', input: entry.input, sinceUs, child };
 }
 
+function scheduledStep(
+  step: StepState,
+  entry: StepEntry & { readonly kind: 'step_scheduled' },
+  sinceUs: number,
+): StepState {
+  const { attempt, startByUs: dueAtUs } = entry;
+  const input = entry.input ?? step.input;
+  const firstAtUs = step.firstAtUs === 0 ? sinceUs : step.firstAtUs;
+  const keys = entry.keys ?? step.keys;
+  const gate = step.gate === null ? null : { ...step.gate, startAtUs: null };
+  return { ...step, status: 'SCHEDULED', attempt, input, dueAtUs, worker: null, sinceUs, firstAtUs, keys, gate };
+}
+
+/** A step whose attempt failed, and that is tried again. */
+function triedStep(
+  step: StepState,
+  entry: StepEntry & { readonly kind: 'attempt_failed' },
+  sinceUs: number,
+): StepState {
+  const { error, retryAtUs: dueAtUs } = entry;
+  const lostInARow = error.code === WORKER_LOST ? step.lostInARow + 1 : 0;
+  const progress = entry.progress ?? step.progress;
+  const gate = step.gate === null ? null : left(step.gate, sinceUs);
+  return { ...step, status: 'BACKOFF', error, dueAtUs, worker: null, lostInARow, sinceUs, progress, gate };
+}
+
 /** The step after an entry that checkStepEntry has let through. */
 function nextStep(draft: Draft, step: StepState, entry: StepEntry): StepState {
   const sinceUs = draft.atUs;
   switch (entry.kind) {
-    case 'step_scheduled': {
-      const { attempt, startByUs: dueAtUs } = entry;
-      const input = entry.input ?? step.input;
-      const firstAtUs = step.firstAtUs === 0 ? sinceUs : step.firstAtUs;
-      const keys = entry.keys ?? step.keys;
-      return { ...step, status: 'SCHEDULED', attempt, input, dueAtUs, worker: null, sinceUs, firstAtUs, keys };
-    }
+    case 'step_scheduled':
+      return scheduledStep(step, entry, sinceUs);
     case 'step_running':
       return { ...step, status: 'RUNNING', dueAtUs: entry.deadlineUs, worker: entry.worker || null, sinceUs };
     case 'step_completed': {
       const { output } = entry;
       return { ...ended(step, sinceUs), status: 'COMPLETED', output, lostInARow: 0 };
     }
-    case 'attempt_failed': {
-      const { error, retryAtUs: dueAtUs } = entry;
-      const lostInARow = error.code === WORKER_LOST ? step.lostInARow + 1 : 0;
-      const progress = entry.progress ?? step.progress;
-      return { ...step, status: 'BACKOFF', error, dueAtUs, worker: null, lostInARow, sinceUs, progress };
-    }
+    case 'attempt_failed':
+      return triedStep(step, entry, sinceUs);
     case 'step_failed':
       return { ...ended(step, sinceUs), status: 'FAILED', error: entry.error };
     case 'sub_step_completed':
       return { ...step, subSteps: [...step.subSteps, { name: entry.name, output: entry.output }] };
     case 'step_waiting':
       return { ...step, status: 'WAITING', dueAtUs: entry.wakeAtUs, sinceUs };
+    case 'step_asked':
+      return askedStep(step, entry, sinceUs);
+    case 'step_granted':
+      return grantedStep(step, entry.startAtUs, sinceUs);
     case 'child_started':
       return withChild(step, entry, sinceUs);
     case 'child_told':
@@ -111,6 +134,13 @@ function nextStep(draft: Draft, step: StepState, entry: StepEntry): StepState {
   }
 }
 
+/** A step that was granted what it asked for, and begins at this time; 0: at once. */
+function grantedStep(step: StepState, startAtUs: number, sinceUs: number): StepState {
+  if (step.gate === null) return step;
+  const gate = grantedGate(step.gate, startAtUs, sinceUs);
+  return { ...step, gate, dueAtUs: gate.startAtUs, sinceUs };
+}
+
 /** Of a body that is over, only outcomes that are still to be collected are of use. */
 function restOf(body: BodyState | null): BodyState | null {
   return body?.keeps === true ? body : null;
@@ -119,7 +149,7 @@ function restOf(body: BodyState | null): BodyState | null {
 /** What an ended step no longer has. */
 function ended(step: StepState, sinceUs: number): StepState {
   const { awaits: _, ...rest } = step;
-  const none = { dueAtUs: null, worker: null, progress: null, subSteps: NO_SUB_STEPS };
+  const none = { dueAtUs: null, worker: null, progress: null, subSteps: NO_SUB_STEPS, gate: null };
   return { ...rest, ...none, sinceUs, body: restOf(step.body) };
 }
 
@@ -150,8 +180,17 @@ function release(draft: Draft): void {
 function park(draft: Draft, entry: RunEntry & { readonly kind: 'run_parked' }): void {
   draft.parked = { code: entry.code, message: entry.message, step: entry.step };
   draft.heldSinceUs ??= draft.atUs;
+  leaveLines(draft);
   const step = entry.step === '' ? undefined : draft.steps.get(entry.step);
   if (step !== undefined) draft.steps.set({ ...step, firstAtUs: 0 });
+}
+
+/** A cancel ends parking and pause: it is how a dead letter is closed. */
+function cancel(draft: Draft, { reason, requestedBy }: RunEntry & { readonly kind: 'cancel_requested' }): void {
+  draft.cancel = { reason, requestedBy };
+  draft.ending = null;
+  draft.continuing = null;
+  release(draft);
 }
 
 function begin(draft: Draft, entry: RunEntry & { readonly kind: 'run_started' }): void {
@@ -178,12 +217,14 @@ function applyRunEntry(draft: Draft, entry: RunEntry): void {
       draft.signals = putSignal(draft.signals, { name, id, payload, by }, draft.atUs);
       return;
     }
+    case 'run_asked':
+      draft.gate = askedGate(entry, draft.atUs);
+      return;
+    case 'run_granted':
+      draft.gate = draft.gate === null ? null : grantedGate(draft.gate, entry.startAtUs, draft.atUs);
+      return;
     case 'cancel_requested':
-      // A cancel ends parking and pause: it is how a dead letter is closed.
-      draft.cancel = { reason: entry.reason, requestedBy: entry.requestedBy };
-      draft.ending = null;
-      draft.continuing = null;
-      release(draft);
+      cancel(draft, entry);
       return;
     case 'run_parked':
       park(draft, entry);
@@ -191,6 +232,7 @@ function applyRunEntry(draft: Draft, entry: RunEntry): void {
     case 'run_paused':
       draft.paused = { reason: entry.reason, requestedBy: entry.requestedBy };
       draft.heldSinceUs ??= draft.atUs;
+      leaveLines(draft);
       return;
     case 'run_resumed':
       release(draft);
@@ -216,6 +258,7 @@ function applyRunEntry(draft: Draft, entry: RunEntry): void {
       return;
     case 'run_closed':
       draft.closed = entry.status;
+      draft.gate = null;
       draft.closedAtUs = draft.atUs;
       draft.continuing = null;
       draft.continuedAs = entry.successorId ?? null;

@@ -4,6 +4,7 @@ import { compensate } from './compensate.js';
 import { closeContinued } from './continue.js';
 import { isEndDecided } from './draft.js';
 import { ownFailure, tryPlan } from './failure.js';
+import { isRunPending } from './gate-state.js';
 import { isBodyStatus } from './step-table.js';
 import { emit, goesOn, placeAt, type Tick } from './tick.js';
 
@@ -40,7 +41,8 @@ function closeAsDecided(tick: Tick): void {
  * failing), else COMPLETED. A run that does not complete is compensated first.
  */
 export function closeWhenDone(tick: Tick): void {
-  if (!isQuiet(tick) || (goesOn(tick) && tick.draft.steps.bodies() > 0)) return;
+  const isPending = tick.draft.steps.bodies() > 0 || isRunPending(tick.draft);
+  if (!isQuiet(tick) || (goesOn(tick) && isPending)) return;
   endBodies(tick);
   if (!isEndDecided(tick.draft)) {
     const output = tryPlan(() => bodyOutput(tick, placeAt(tick, ''), OUTPUT));

@@ -34,6 +34,7 @@ export interface Draft {
   runKey: string | undefined;
   family: RunState['family'];
   chain: RunState['chain'];
+  gate: RunState['gate'];
   /** run_terminated stands in this row: the row closes the run. */
   terminated: boolean;
   signals: SignalBox;
@@ -67,6 +68,7 @@ export function emptyRun(key: { readonly tenantId: string; readonly runId: strin
     deadlineUs: null,
     family: null,
     chain: null,
+    gate: null,
     steps: EMPTY_STEPS,
   };
 }
@@ -100,6 +102,7 @@ export function openDraft(before: RunState, atUs: number): Draft {
     runKey: before.runKey,
     family: before.family,
     chain: before.chain,
+    gate: before.gate,
     terminated: false,
     signals: before.signals ?? EMPTY_BOX,
     steps: editSteps(before.steps),
@@ -136,7 +139,9 @@ function statusOf(draft: Draft): RunStatus {
   if (draft.parked !== null) return 'PARKED';
   if (draft.cancel !== null) return 'CANCELLING';
   if (draft.paused !== null) return 'PAUSED';
-  return draft.steps.active() === 0 && draft.steps.waiting() > 0 ? 'WAITING' : 'RUNNING';
+  const { gate, steps } = draft;
+  if (gate !== null && (gate.state !== 'held' || gate.startAtUs !== null)) return 'WAITING';
+  return steps.active() === 0 && steps.waiting() > 0 ? 'WAITING' : 'RUNNING';
 }
 
 /** The state after row `seq`; the draft must not be used any more. */
@@ -167,6 +172,7 @@ export function finishDraft(draft: Draft, seq: number): RunState {
     deadlineUs: draft.deadlineUs,
     family: draft.family,
     chain: draft.chain,
+    gate: draft.gate,
     steps: draft.steps.done(),
   };
   return {

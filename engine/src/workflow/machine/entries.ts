@@ -1,4 +1,5 @@
 /** Facts the journal records. A closed union: an entry is never rewritten, kinds are only added. */
+import type { Want } from '../../capacity/index.js';
 import type { ClosePolicy, FailedItems } from './plan.js';
 import type { Signal, SignalBox } from './signal-box.js';
 import type { Awaited, ChainLink, FamilyLink, ForkLink, RunFailure, StepKeys } from './state.js';
@@ -88,6 +89,20 @@ export type Entry =
     }
   /** From now on those to whom the approval was escalated may decide, too. */
   | { readonly kind: 'approval_escalated'; readonly path: string }
+  /** The step asks for what its next attempt needs, and stands in line until it is granted. */
+  | {
+      readonly kind: 'step_asked';
+      readonly path: string;
+      readonly ticket: number;
+      readonly wants: readonly Want[];
+      /** Null from the second attempt on. */
+      readonly input: ValueSource | null;
+      readonly keys: StepKeys | null;
+      /** When it gives up; null: never. */
+      readonly giveUpUs: number | null;
+    }
+  /** startAtUs 0: it begins at once. */
+  | { readonly kind: 'step_granted'; readonly path: string; readonly startAtUs: number }
   | { readonly kind: 'step_skipped'; readonly path: string }
   | { readonly kind: 'step_cancelling'; readonly path: string; readonly attempt: number; readonly deadlineUs: number }
   | { readonly kind: 'step_cancelled'; readonly path: string; readonly attempt: number; readonly abandoned: boolean }
@@ -119,6 +134,10 @@ export type Entry =
   /** The item or iteration will fail with this, once its steps that are under way have ended. */
   | { readonly kind: 'body_failing'; readonly path: string; readonly index: number; readonly error: RunFailure }
   | ({ readonly kind: 'signal_received' } & Signal)
+  /** The run as a whole asks; ticket 0: it is not in line yet, and asks with its next wake. */
+  | { readonly kind: 'run_asked'; readonly ticket: number; readonly wants: readonly Want[] }
+  /** startAtUs 0: its first steps begin at once. */
+  | { readonly kind: 'run_granted'; readonly startAtUs: number }
   | { readonly kind: 'cancel_requested'; readonly reason: string; readonly requestedBy: string }
   | { readonly kind: 'run_parked'; readonly code: string; readonly message: string; readonly step: string }
   | { readonly kind: 'run_paused'; readonly reason: string; readonly requestedBy: string }

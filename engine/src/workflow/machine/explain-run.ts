@@ -1,7 +1,8 @@
 /** Why a run is not done yet: every open run has exactly one reason (M7). */
 import { isEndDecided } from './draft.js';
-import { explainStep } from './explain-step.js';
 import { isClosed, isUnbegun, wakeAtUs } from './queries.js';
+import { explainGate, explainStep } from './explain-step.js';
+import { isRunPending } from './gate-state.js';
 import { isEnded } from './resolve-edges.js';
 import type { RunState, StepState, StepStatus } from './state.js';
 
@@ -28,7 +29,9 @@ export type ReasonKind =
   /** Somebody has to decide. */
   | 'approval'
   /** A step waits for the end of its child run. */
-  | 'child';
+  | 'child'
+  /** A step, or the run as a whole, stands in line for room under a key, or waits for the turn of a rate. */
+  | 'semaphore';
 
 /** The one reason. */
 export interface RunReason {
@@ -78,7 +81,8 @@ function decided(state: RunState): string {
   return `the run is failing with ${state.error?.code ?? 'an error'}`;
 }
 
-function kindOf({ awaits, child, status }: StepState): ReasonKind {
+function kindOf({ awaits, child, gate, status }: StepState): ReasonKind {
+  if (status === 'WAITING' && gate !== null) return 'semaphore';
   if (awaits) return awaits.approval === null ? 'signal' : 'approval';
   return child === null ? (KINDS[status] ?? 'running') : 'child';
 }
@@ -96,6 +100,15 @@ function ofStep(state: RunState, step: StepState, others: number): RunReason {
     untilUs: (awaits ? awaits.deadlineUs : step.dueAtUs) ?? state.deadlineUs,
     others,
   };
+}
+
+/** The run as a whole was not let in yet; null: it was. */
+function inLine({ gate, deadlineUs }: RunState): RunReason | null {
+  if (gate === null || !isRunPending({ gate })) return null;
+  const message = `the run waits for ${explainGate(gate)}`;
+  const untilUs = gate.startAtUs ?? deadlineUs;
+  const common = { step: '', attempt: 0, worker: null, code: '', others: 0 };
+  return { ...common, kind: 'semaphore', message, sinceUs: gate.sinceUs, untilUs };
 }
 
 function held(state: RunState, open: number): RunReason | null {
@@ -128,6 +141,8 @@ export function explainRun(state: RunState): RunReason | null {
   const open = [...state.steps.values()].filter(({ status }) => !isEnded(status));
   const reason = held(state, open.length);
   if (reason !== null) return reason;
+  const line = inLine(state);
+  if (line !== null) return line;
   for (const wanted of ORDER) {
     const step = open.find(({ status }) => status === wanted);
     if (step !== undefined) return ofStep(state, step, open.length - 1);

@@ -2,7 +2,7 @@
 import { isHeld } from './draft.js';
 import { isClosed } from './queries.js';
 import { isEnded } from './resolve-edges.js';
-import type { Awaited, ChildState, RunState, StepState } from './state.js';
+import type { Awaited, ChildState, GateState, RunState, StepState } from './state.js';
 import { formatTimestampUs } from './timestamp.js';
 
 function time(dueAtUs: number | null): string {
@@ -35,6 +35,15 @@ function awaitedReason({ name, deadlineUs, approval }: Awaited): string {
   return `a decision${who}: ${approval.options.join(' or ')}${later}${until(deadlineUs)}`;
 }
 
+/** What somebody waits for who asked for something. */
+export function explainGate({ state, startAtUs, wants }: GateState): string {
+  if (state === 'held') return `the turn that its rate gives it, at ${time(startAtUs)}`;
+  const keys = wants.flatMap((want) =>
+    want.kind === 'rate' ? [] : [`${JSON.stringify(want.key)} (at most ${want.limit})`],
+  );
+  return `room under ${keys.length === 1 ? 'the key' : 'the keys'} ${keys.join(', ')}`;
+}
+
 function ownReason(step: StepState): string {
   switch (step.status) {
     case 'SCHEDULED':
@@ -47,6 +56,7 @@ function ownReason(step: StepState): string {
     }
     case 'WAITING':
       if (step.child !== null) return childOf(step.child);
+      if (step.gate !== null) return explainGate(step.gate);
       return step.awaits ? awaitedReason(step.awaits) : time(step.dueAtUs);
     case 'CANCELLING':
       return `attempt ${step.attempt} to stop${until(step.dueAtUs)}`;

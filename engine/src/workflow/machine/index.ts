@@ -63,6 +63,7 @@ export type {
   RunState,
   RunStatus,
   ScopeState,
+  GateState,
   StepKeys,
   StepState,
   StepStatus,

@@ -1,4 +1,5 @@
 /** What goes into the machine (facts from outside) and what comes out of it. */
+import type { Want } from '../../capacity/index.js';
 import type { ClosedStatus, Entry } from './entries.js';
 import type { KeptStep } from './fork.js';
 import type { Signal } from './signal-box.js';
@@ -83,6 +84,8 @@ export type RunInput =
     }
   /** The worker of the attempt is gone for good. */
   | { readonly kind: 'lost'; readonly path: string; readonly attempt: number }
+  /** What a step, or with an empty path the run, asked for is granted; startAtUs null: it may be, ask again. */
+  | { readonly kind: 'semaphore'; readonly path: string; readonly ticket: number; readonly startAtUs: number | null }
   /** The attempt gave no sign of life for its heartbeat timeout. */
   | { readonly kind: 'silent'; readonly path: string; readonly attempt: number }
   /** Time has passed: everything due at nowUs happens. */
@@ -122,6 +125,16 @@ export interface MachineContext {
   readonly current?: Plan | undefined;
   /** What an attempt reported last of its progress, as far as this node knows. Absent: nothing is known. */
   readonly progressOf?: (path: string, attempt: number) => Value | null;
+  /** Decides what is granted. Absent: nothing is, whoever asks stands in line. */
+  readonly gate?: Gate;
+}
+
+/** Who grants what steps and runs ask for: by arithmetic under locks, in the very commit of the tick. */
+export interface Gate {
+  /** Asks, or asks again. Returns when it may begin, 0: at once; null: it stands in line. */
+  ask(path: string, ticket: number, wants: readonly Want[]): number | null;
+  /** Gives back what is held, or leaves the line. */
+  release(path: string, wants: readonly Want[]): void;
 }
 
 /** Whether an input changed anything. */

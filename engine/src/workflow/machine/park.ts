@@ -5,6 +5,7 @@
  */
 import type { Disposition, RunInput } from './inputs.js';
 import { isHeld } from './draft.js';
+import { askForRun } from './gate.js';
 import { isEnded } from './resolve-edges.js';
 import { scopeOfPath } from './path.js';
 import { schedule } from './schedule.js';
@@ -42,6 +43,16 @@ function repeatOrders(tick: Tick): void {
   }
 }
 
+/** Whoever left its line when the run was held, asks again. */
+function lineUpAgain(tick: Tick): void {
+  const { draft } = tick;
+  if (draft.gate?.state === 'left' && draft.gate.ticket > 0 && goesOn(tick)) askForRun(tick, draft.gate.wants);
+  if (draft.steps.waiting() === 0 || !mayTryAgain(tick)) return;
+  for (const { path, status, gate } of [...draft.steps.values()]) {
+    if (status === 'WAITING' && gate?.state === 'left') schedule(tick, path, null);
+  }
+}
+
 /** Lets a run that was held go on: whatever ended or came due meanwhile takes effect now. */
 function goOn(tick: Tick): void {
   const { draft } = tick;
@@ -49,6 +60,7 @@ function goOn(tick: Tick): void {
   // First, so that what came in time is not overdue.
   takeAll(tick);
   catchUp(tick);
+  lineUpAgain(tick);
   // Which steps ended while it was held stands nowhere; looking at all of them again decides only what is open.
   tick.ended.length = 0;
   for (const { ref } of tick.plan.steps) if (isEnded(draft.steps.get(ref)?.status)) tick.ended.push(ref);
@@ -76,7 +88,7 @@ export function applyRetry(tick: Tick, input: RunInput & { readonly kind: 'retry
   if (parked === null || draft.closed !== null) return 'ignored';
   emit(tick, { kind: 'run_resumed', requestedBy: input.requestedBy });
   const step = draft.steps.get(parked.step);
-  if (step?.status === 'BACKOFF' && mayTryAgain(tick)) schedule(tick, step.path, step.attempt + 1, null);
+  if (step?.status === 'BACKOFF' && mayTryAgain(tick)) schedule(tick, step.path, null);
   goOn(tick);
   return 'applied';
 }

@@ -53,6 +53,12 @@ export interface RetryPlan {
   readonly totalTimeoutMs: number | null;
 }
 
+/** Keys and limits of what has to be granted; keys evaluate to texts. */
+export interface SemaphorePlan {
+  readonly concurrency: readonly { readonly key: Template; readonly limit: number }[];
+  readonly rate: { readonly key: Template; readonly limit: number; readonly perUs: number } | null;
+}
+
 /** An edge between two steps, by their refs. */
 export interface PlanEdge {
   readonly sourceRef: string;
@@ -126,6 +132,8 @@ export type PlanStep =
       readonly fairnessKey: Template | null;
       /** Evaluates to a text: what bodies deduplicate by; null: the run's id and the step's path. */
       readonly idempotencyKey: Template | null;
+      /** What has to be granted before each attempt; null: nothing. */
+      readonly semaphores: SemaphorePlan | null;
     })
   | (PlanStepBase & {
       readonly type: 'DATAFLOW';
@@ -250,6 +258,8 @@ export interface Plan extends PlanBody {
   readonly fairnessKey: Template | null;
   /** Signals that its runs can receive, by name. */
   readonly signals: ReadonlyMap<string, PlanSignal>;
+  /** What has to be granted before the run begins; null: nothing. */
+  readonly semaphores: SemaphorePlan | null;
   /** Others may send its runs messages of which none may be lost: such a run ends only once it has seen them all. */
   readonly receives: boolean;
   /** Problems of an input, empty when it is fine. */

@@ -1,6 +1,7 @@
 /** Lets ended steps take effect: edges resolve, joins start or skip their steps, an unhandled failure fails the run. */
 import { impossible } from '../../kernel/index.js';
 import { failRun } from './end-run.js';
+import { isRunPending } from './gate-state.js';
 import { ownFailure, tryPlan } from './failure.js';
 import type { PlanEdge, PlanStep } from './plan.js';
 import { stopLosers } from './losers.js';
@@ -102,6 +103,7 @@ function first(set: Set<string>): string | undefined {
  * or the run does not go on.
  */
 export function propagate(tick: Tick): void {
+  if (isRunPending(tick.draft)) return;
   if (goesOn(tick) && tick.rootsDue) startRoots(tick);
   for (let at = 0; goesOn(tick);) {
     // Steps that end on the way are appended, and it comes to them: first all that follows within scopes.

@@ -1,6 +1,7 @@
 /** What a shell may ask of a run's state. All from the state alone: no plan, no clock. */
 import { isEndDecided, isHeld } from './draft.js';
 import { failureBytes } from './failure.js';
+import { gateDueUs } from './gate-state.js';
 import { valueOf } from './resolve-source.js';
 import { boxBytes } from './signal-box.js';
 import type { RunState } from './state.js';
@@ -25,16 +26,22 @@ export function isContinued(state: RunState): boolean {
   return state.status === 'CONTINUED';
 }
 
+function isStarted({ seq, closedAtUs }: RunState): boolean {
+  return seq > 0 && closedAtUs === null;
+}
+
 /** Whether no step of a run has begun that has started: it continues another one, and begins with the next tick. */
 export function isUnbegun(state: RunState): boolean {
-  return state.seq > 0 && state.closedAtUs === null && state.steps.size === 0 && !isEndDecided(state);
+  return isStarted(state) && state.steps.size === 0 && state.gate === null && !isEndDecided(state);
 }
 
 /** When the run goes on by itself, microseconds since 1970; null when closed, held, or moved only from outside. */
 export function wakeAtUs(state: RunState): number | null {
   if (isClosed(state) || isHeld(state)) return null;
   if (isUnbegun(state)) return state.startedAtUs;
-  const { nextDueUs } = state.steps;
+  const gateUs = isEndDecided(state) ? null : gateDueUs(state);
+  const stepsUs = state.steps.nextDueUs;
+  const nextDueUs = gateUs === null ? stepsUs : Math.min(gateUs, stepsUs ?? gateUs);
   const isTimed = state.cancel === null && state.ending === null && state.compensating === null;
   const deadlineUs = isTimed ? state.deadlineUs : null;
   if (deadlineUs === null) return nextDueUs;

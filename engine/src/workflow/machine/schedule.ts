@@ -1,25 +1,61 @@
-/** Hands attempts out, with the time by which a worker must have begun. */
+/** Hands attempts out, with the time by which a worker must have begun; first what they need has to be granted. */
+import type { Want } from '../../capacity/index.js';
+import { awaitedGate, newTicket } from './gate-state.js';
+import type { Disposition, RunInput } from './inputs.js';
 import { callbackAt, emit, type Tick } from './tick.js';
 import { storableUs } from './timestamp.js';
 import type { StepKeys } from './state.js';
 import type { ValueSource } from './value.js';
 
+/** What the first attempt of a step brings; later ones have it from there. */
+export interface FirstAttempt {
+  readonly input: ValueSource;
+  /** Null: all are the default ones. */
+  readonly keys: StepKeys | null;
+  /** What has to be granted before each attempt; empty: nothing. */
+  readonly wants: readonly Want[];
+}
+
 /**
- * Schedules an attempt: from now on a worker may have it.
+ * Lets the next attempt of a step begin as soon as what it needs is granted: from then on a worker may have it.
  *
- * @param input of the first attempt; null: that of the first
- * @param keys of the first attempt; default: those of the first, or the default ones
+ * @param first of the first attempt; null: a later one
  */
-export function schedule(
-  tick: Tick,
-  path: string,
-  attempt: number,
-  input: ValueSource | null,
-  keys: StepKeys | null = null,
-): void {
-  const startBy = startByUs(tick, path);
+export function schedule(tick: Tick, path: string, first: FirstAttempt | null): void {
+  const step = tick.draft.steps.get(path);
+  const wants = first?.wants ?? step?.gate?.wants ?? [];
+  if (wants.length === 0 || step?.gate?.state === 'held') return handOut(tick, path, first);
+  const ticket = newTicket(tick.draft);
+  const [input, keys] = [first?.input ?? null, first?.keys ?? null];
+  emit(tick, { kind: 'step_asked', path, ticket, wants, input, keys, giveUpUs: startByUs(tick, path) });
+  const startAtUs = tick.gate.ask(path, ticket, wants);
+  if (startAtUs !== null) granted(tick, path, startAtUs);
+}
+
+/** A step was granted what it asked for: it begins, or waits for the time that a rate gave it. */
+function granted(tick: Tick, path: string, startAtUs: number): void {
+  const atUs = startAtUs <= tick.nowUs ? 0 : storableUs(startAtUs);
+  emit(tick, { kind: 'step_granted', path, startAtUs: atUs });
+  if (atUs === 0) handOut(tick, path, null);
+}
+
+/** A step was granted what it waits for, or may ask again. */
+export function applyStepTurn(tick: Tick, input: RunInput & { readonly kind: 'semaphore' }): Disposition {
+  const { path } = input;
+  const gate = awaitedGate(tick.draft, input);
+  if (gate === undefined) return 'ignored';
+  const startAtUs = input.startAtUs ?? tick.gate.ask(path, gate.ticket, gate.wants);
+  if (startAtUs === null) return 'ignored';
+  granted(tick, path, startAtUs);
+  return 'applied';
+}
+
+function handOut(tick: Tick, path: string, first: FirstAttempt | null): void {
+  const attempt = (tick.draft.steps.get(path)?.attempt ?? 0) + 1;
+  const input = first?.input ?? null;
+  const keys = first?.keys ?? null;
   emit(tick, {
-    ...{ kind: 'step_scheduled', path, attempt, input, startByUs: startBy },
+    ...{ kind: 'step_scheduled', path, attempt, input, startByUs: startByUs(tick, path) },
     ...(keys === null ? {} : { keys }),
   });
   tick.scheduled.add(path);

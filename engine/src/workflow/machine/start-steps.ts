@@ -1,5 +1,6 @@
 /** Begins one step: hands it to a worker, does it inline, sets its timer, or opens its body. */
 import { DuctorError } from '../../kernel/index.js';
+import { wantsOf } from './gate.js';
 import { gather, openLoop, openScatter } from './open-body.js';
 import { continueAsNew } from './continue.js';
 import { endCompleted, endFailed } from './end-run.js';
@@ -24,7 +25,7 @@ interface Begun<T extends PlanStep['type']> {
 
 function startCallback(tick: Tick, { step, place, path }: Begun<'CALLBACK'>): void {
   const input = sourceOf(tick, place, step.input, `the input of step ${path}`);
-  schedule(tick, path, 1, input, keysOf(tick, step, place));
+  schedule(tick, path, { input, keys: keysOf(tick, step, place), wants: wantsOf(place, step.semaphores) });
 }
 
 /** Keys of the attempts of a step; null: there is nothing that says any. */

@@ -12,6 +12,7 @@
  *   PENDING -> SCHEDULED -> RUNNING -> COMPLETED | FAILED | BACKOFF;  BACKOFF -> SCHEDULED (next attempt)
  *   PENDING -> WAITING (a timer, a child run, or a signal) -> COMPLETED | FAILED
  *   PENDING -> COMPLETED | FAILED (done by the coordinator itself)
+ *   PENDING | BACKOFF -> WAITING (in line for what its attempt needs, see gate.ts) -> SCHEDULED | FAILED
  *   PENDING -> SKIPPED
  *   SCHEDULED | RUNNING -> CANCELLING -> COMPLETED | FAILED | CANCELLED;  BACKOFF | WAITING -> CANCELLED
  *   SCHEDULED | RUNNING -> CANCELLED (the run is terminated)
@@ -22,6 +23,7 @@
  */
 import type { ClosePolicy, OpenApproval } from './plan.js';
 import type { SignalBox } from './signal-box.js';
+import type { Want } from '../../capacity/index.js';
 import type { Value, ValueSource } from './value.js';
 
 /** Public state of a run. */
@@ -192,6 +194,17 @@ export interface SubStep {
   readonly output: Value;
 }
 
+/** What a step or run has asked for, see gate.ts. */
+export interface GateState {
+  readonly state: 'waiting' | 'held' | 'left';
+  readonly ticket: number;
+  readonly wants: readonly Want[];
+  /** Once it is granted: when it begins; null: it has. */
+  readonly startAtUs: number | null;
+  /** When it came into this state, microseconds since 1970. */
+  readonly sinceUs: number;
+}
+
 /** State of one step. */
 export interface StepState {
   readonly path: string;
@@ -229,6 +242,8 @@ export interface StepState {
   readonly keys: StepKeys | null;
   /** Set while it waits for a signal; absent or null: it does not. */
   readonly awaits?: Awaited | null;
+  /** What its attempts have to be granted; null: nothing. */
+  readonly gate: GateState | null;
 }
 
 /**
@@ -302,5 +317,7 @@ export interface RunState {
   readonly signals?: SignalBox;
   /** Null for a run that continues none. */
   readonly chain: ChainLink | null;
+  /** What the run as a whole has to be granted; null: nothing. */
+  readonly gate: GateState | null;
   readonly steps: StepTable;
 }

@@ -26,6 +26,7 @@ const states: fc.Arbitrary<StepState> = fc.record({
   body: fc.constant(null),
   child: fc.constant(null),
   keys: fc.constant(null),
+  gate: fc.constant(null),
 });
 
 /** What the table says of itself beyond its steps, counted anew. */
@@ -87,6 +88,7 @@ describe('a table of steps', () => {
         child: null,
       },
       keys: null,
+      gate: null,
     };
     const table = stepTable([step]);
     expect([table.has('a'), table.has('b'), table.get('b')]).toEqual([true, false, undefined]);

@@ -3,7 +3,8 @@ import { impossible, seededRandom, unitInterval, type Random } from '../../kerne
 import { applyEntry } from './apply-entry.js';
 import { isEndDecided, isHeld, openDraft, triesAgain, type Draft } from './draft.js';
 import type { Entry } from './entries.js';
-import type { Advance, Command, MachineContext, RunMessage } from './inputs.js';
+import type { Advance, Command, Gate, MachineContext, RunMessage } from './inputs.js';
+import { gatesBefore } from './gate-state.js';
 import { ownerOfScope, scopeOfPath } from './path.js';
 import { stepAt, type ExpressionScope, type Plan, type PlanBody, type PlanEdge, type PlanStep } from './plan.js';
 import { expressionsOf } from './scope.js';
@@ -57,8 +58,11 @@ export interface Tick {
   readonly current: Plan | undefined;
   /** The run that continues this one, which this tick closes. */
   successor: Advance['successor'];
+  readonly gate: Gate;
 }
 
+/** Grants nothing. */
+const CLOSED_GATE: Gate = { ask: () => null, release: () => undefined };
 const NOT_KNOWN = (): null => null;
 
 /** Begins a tick. */
@@ -86,13 +90,16 @@ export function openTick(plan: Plan, state: RunState, context: MachineContext): 
     newId: context.newId,
     current: context.current,
     successor: null,
+    gate: context.gate ?? CLOSED_GATE,
   };
 }
 
 /** Records a fact: it goes to the journal and, by the same code as in a fold, into the state. */
 export function emit(tick: Tick, entry: Entry): void {
+  const gates = gatesBefore(tick.draft, entry);
   applyEntry(tick.draft, entry);
   tick.entries.push(entry);
+  for (const { path, wants } of gates) tick.gate.release(path, wants);
   // What follows from other ends comes through `ended`; a step that was stopped may have been the last of its scope.
   if (entry.kind === 'step_cancelled') touch(tick, entry.path);
 }

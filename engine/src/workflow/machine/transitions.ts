@@ -8,7 +8,7 @@ import { isEndDecided, isHeld, triesAgain, type Draft } from './draft.js';
 import type { ClosedStatus, Entry } from './entries.js';
 import { ownerOfScope, scopeName, scopeOfPath } from './path.js';
 import { hasSeen } from './signal-box.js';
-import type { BodyState, StepState, StepStatus } from './state.js';
+import type { BodyState, GateState, StepState, StepStatus } from './state.js';
 import { isActiveStatus, isBodyStatus, isWaitingStatus } from './step-table.js';
 
 /** Status of a step, with PENDING for those that are not in the table of steps. */
@@ -30,7 +30,9 @@ export function isBodyEntry(entry: StepEntry | BodyEntry): entry is BodyEntry {
 
 /** From which states of a step each entry may come. */
 export const STEP_TRANSITIONS: Readonly<Record<StepEntry['kind'], readonly StepFrom[]>> = {
-  step_scheduled: ['PENDING', 'BACKOFF'],
+  step_scheduled: ['PENDING', 'BACKOFF', 'WAITING'],
+  step_asked: ['PENDING', 'BACKOFF', 'WAITING'],
+  step_granted: ['WAITING'],
   step_running: ['SCHEDULED'],
   step_completed: ['SCHEDULED', 'RUNNING', 'PENDING', 'WAITING', 'CANCELLING', 'OPEN'],
   attempt_failed: ['SCHEDULED', 'RUNNING'],
@@ -81,8 +83,24 @@ function mayCompensate(draft: Draft, steps: readonly string[]): boolean {
   return draft.steps.active() === 0 && draft.steps.waiting() === 0;
 }
 
+/** Why what a step has asked for forbids the entry; null: it does not. */
+function gateRefusal(entry: StepEntry, from: StepFrom, gate: GateState | null): string | null {
+  const isIn = (...states: readonly GateState['state'][]): boolean => gate !== null && states.includes(gate.state);
+  if (entry.kind === 'step_granted' && !isIn('waiting')) return 'which does not stand in line';
+  if (entry.kind === 'step_asked' && isIn('waiting', 'held')) return 'which has asked already';
+  if (entry.kind === 'step_asked' && from === 'WAITING' && !isIn('left')) return 'which waits for something else';
+  if (entry.kind !== 'step_scheduled') return null;
+  if (from === 'WAITING' && !isIn('held')) return 'which was granted nothing';
+  return isIn('waiting', 'left') ? 'before it was granted what it needs' : null;
+}
+
 /** Why the run's own state forbids the entry of a step; null: it does not. */
-function refusal(draft: Draft, entry: StepEntry, from: StepFrom, hasChild: boolean): string | null {
+function refusal(
+  draft: Draft,
+  entry: StepEntry,
+  from: StepFrom,
+  { hasChild, gate: gateOf }: { readonly hasChild: boolean; readonly gate: GateState | null },
+): string | null {
   if (draft.terminated && entry.kind !== 'step_cancelled') return 'in a run that is terminated';
   if (entry.kind === 'step_cancelling') return draft.compensating === null ? null : 'which compensates';
   if (entry.kind === 'step_cancelled') {
@@ -90,6 +108,8 @@ function refusal(draft: Draft, entry: StepEntry, from: StepFrom, hasChild: boole
       from === 'CANCELLING' || from === 'BACKOFF' || from === 'WAITING' || from === 'OPEN' || from === 'CLOSING';
     return isTold || draft.terminated ? null : 'which was not told to stop';
   }
+  const gate = gateRefusal(entry, from, gateOf);
+  if (gate !== null) return gate;
   if (entry.kind === 'child_told') return hasChild && draft.compensating === null ? null : 'which has none to tell';
   if (entry.kind === 'sub_step_completed') return null;
   // What a child comes to is a fact, like the result of an attempt.
@@ -126,7 +146,8 @@ export function checkStepEntry(draft: Draft, entry: StepEntry): StepState | unde
   const named = attemptNamed(entry, from, previous);
   if (attempt !== named) refuse(draft, entry, `of step ${entry.path} names attempt ${attempt}, not ${named}`);
   const hasChild = previous !== undefined && previous.child !== null;
-  const why = placeRefusal(draft, entry, previous) ?? refusal(draft, entry, from, hasChild);
+  const has = { hasChild, gate: previous?.gate ?? null };
+  const why = placeRefusal(draft, entry, previous) ?? refusal(draft, entry, from, has);
   if (why !== null) refuse(draft, entry, `of step ${entry.path}, ${why}`);
   return previous;
 }
@@ -173,6 +194,10 @@ function isRunTransition(draft: Draft, entry: RunEntry): boolean {
   switch (entry.kind) {
     case 'signal_received':
       return !draft.terminated && !hasSeen(draft.signals, entry.name, entry.id, draft.atUs);
+    case 'run_asked':
+      return goesOn(draft) && (entry.ticket === 0 ? draft.gate === null : draft.gate?.state === 'left');
+    case 'run_granted':
+      return goesOn(draft) && (draft.gate?.state === 'waiting' || draft.gate?.startAtUs !== null);
     case 'cancel_requested':
       return draft.cancel === null && (draft.ending === null || draft.ending === 'CONTINUED');
     case 'run_parked':

@@ -2,13 +2,14 @@
 import { impossible } from '../../kernel/index.js';
 import { isEndDecided, isHeld } from './draft.js';
 import { endTimedOut } from './end-run.js';
+import { beginSteps, runGateDue } from './gate.js';
 import type { Disposition } from './inputs.js';
 import { isUnbegun } from './queries.js';
 import { schedule } from './schedule.js';
 import { endCancelled, failAttempt, plainFailure, type AttemptFailure } from './settle-attempt.js';
 import { endWait } from './start-steps.js';
 import { awaitedTooLong } from './signals.js';
-import type { StepState } from './state.js';
+import type { GateState, StepState } from './state.js';
 import { callbackAt, emit, type Tick } from './tick.js';
 
 /** Why time ended an attempt that is open. What would only come about again is not retried. */
@@ -16,13 +17,14 @@ function overdue(tick: Tick, step: StepState): AttemptFailure {
   const { timeoutMs, scheduleToStartTimeoutMs, retry } = callbackAt(tick, step.path);
   const { attempt, firstAtUs } = step;
   const total = retry.totalTimeoutMs;
-  if (total !== null && tick.nowUs >= firstAtUs + total * 1000) {
+  if (total !== null && firstAtUs > 0 && tick.nowUs >= firstAtUs + total * 1000) {
     return plainFailure('total_timeout', `all attempts together took longer than ${total} ms`);
   }
   if (step.status === 'RUNNING') {
     return plainFailure('timeout', `attempt ${attempt} did not end within ${timeoutMs} ms`);
   }
-  const message = `no worker began attempt ${attempt} within ${scheduleToStartTimeoutMs ?? 0} ms`;
+  const what = step.gate?.state === 'waiting' ? `it was not the turn of attempt ${attempt + 1}` : '';
+  const message = `${what || `no worker began attempt ${attempt}`} within ${scheduleToStartTimeoutMs ?? 0} ms`;
   return { ...plainFailure('schedule_to_start_timeout', message), nonRetryable: true };
 }
 
@@ -32,8 +34,14 @@ function timeOut(tick: Tick, step: StepState): void {
   tick.commands.push({ kind: 'abort', path, attempt, reason: 'timed_out' });
 }
 
-function tryAgain(tick: Tick, step: StepState): void {
-  schedule(tick, step.path, step.attempt + 1, null);
+/** A step that stands in line has waited too long, or the time came at which one that was let in begins. */
+function endLine(tick: Tick, step: StepState, gate: GateState): void {
+  const { path } = step;
+  if (gate.state === 'held') return schedule(tick, path, null);
+  const { code, message } = overdue(tick, step);
+  const error = { code, message, step: path, attempt: 0, retryable: false, stack: '' };
+  emit(tick, { kind: 'step_failed', path, attempt: 0, error });
+  tick.ended.push(path);
 }
 
 function happen(tick: Tick, step: StepState): void {
@@ -42,8 +50,9 @@ function happen(tick: Tick, step: StepState): void {
     case 'RUNNING':
       return timeOut(tick, step);
     case 'BACKOFF':
-      return tryAgain(tick, step);
+      return schedule(tick, step.path, null);
     case 'WAITING':
+      if (step.gate !== null) return endLine(tick, step, step.gate);
       return step.awaits ? awaitedTooLong(tick, step.path, step.awaits) : endWait(tick, step.path);
     case 'CANCELLING':
       return endCancelled(tick, step, true);
@@ -80,7 +89,7 @@ function dueSteps(tick: Tick): readonly StepState[] {
 /** Whether with this wake the steps of a run begin that continues another one. */
 function begins(tick: Tick): boolean {
   if (tick.rootsDue || !isUnbegun(tick.draft.before) || isEndDecided(tick.draft)) return false;
-  tick.rootsDue = true;
+  beginSteps(tick);
   return true;
 }
 
@@ -90,7 +99,8 @@ export function applyWake(tick: Tick): Disposition {
   // First, so that nothing begins only to be stopped.
   const isOver = isRunOver(tick);
   if (isOver) endTimedOut(tick);
-  if (!isOver && !isDue(tick)) return begins(tick) ? 'applied' : 'ignored';
+  const isRunDue = !isOver && runGateDue(tick);
+  if (!isOver && !isRunDue && !isDue(tick)) return begins(tick) ? 'applied' : 'ignored';
   // A step whose failure parks the run holds back the others that are due.
   while (isDue(tick) && !isHeld(tick.draft)) {
     const due = dueSteps(tick);

@@ -2,7 +2,7 @@
 import { impossible } from '../../kernel/index.js';
 import { BatchBlob, booleanArray, type Prepared, integerArray, uuidArray } from '../../store/index.js';
 import type { RunHeader, StartKey, Successor, TickOutcome, TickWrite } from '../coordinator/ports.js';
-import { commitStatement } from './commit-statement.js';
+import { commitStatement, PLAIN_LANE, type LaneNumber } from './commit-statement.js';
 import { PART_NAMES, START_KEY_US, type PartName } from './commit-parts.js';
 import { statusCode } from './run-status-code.js';
 import { INBOX_KIND } from './send-inbox.js';
@@ -325,6 +325,20 @@ const layouts: Readonly<Record<PartName, Layout>> = {
     const rows = ticks.flatMap((t) => (t.successor === undefined ? [] : [{ ...t.successor, tick: t }]));
     return rows.length === 0 ? undefined : successorColumns(rows, blob);
   },
+  turns({ drops }, blob) {
+    const rows = drops.flatMap((t) => t.messages ?? []);
+    if (rows.length === 0) return undefined;
+    return [
+      uuidArray(rows.map((m) => m.tenantId)),
+      uuidArray(rows.map((m) => m.runId)),
+      integerArray(rows.map((m) => shardByte(m.runId))),
+      integerArray(rows.map((m) => INBOX_KIND[m.kind])),
+      ...slices(
+        blob,
+        rows.map((m) => m.body),
+      ),
+    ];
+  },
   deeds({ ticks }) {
     const rows = ticks.flatMap((t) => (t.by === null || t.by === undefined ? [] : [{ ...t, deed: t.by }]));
     if (rows.length === 0) return undefined;
@@ -357,7 +371,7 @@ function outcomeOf(
  *
  * Throws internal when the batch holds a run twice, a start without a header, or an id that is not a UUID.
  */
-export function layOut(batch: readonly TickWrite[]): CommitBatch | undefined {
+export function layOut(batch: readonly TickWrite[], lane: LaneNumber = PLAIN_LANE): CommitBatch | undefined {
   const sorted = sortTicks(batch);
   const blob = new BatchBlob();
   const names: PartName[] = [];
@@ -370,7 +384,7 @@ export function layOut(batch: readonly TickWrite[]): CommitBatch | undefined {
   }
   if (names.length === 0) return undefined;
   return {
-    statement: commitStatement(names),
+    statement: commitStatement(names, lane),
     values: [blob.toBuffer(), sorted.ticks.length, ...arrays],
     outcomes(answer) {
       if (answer.appended === sorted.ticks.length && sorted.doubles.size === 0) return batch.map(() => 'written');

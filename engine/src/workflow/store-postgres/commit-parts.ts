@@ -24,6 +24,7 @@ export type PartName =
   | 'deeds'
   | 'mail'
   | 'freed'
+  | 'turns'
   | 'successors';
 
 /** What a part needs to know of the statement around it. */
@@ -271,6 +272,17 @@ const successors: Part = {
 )`,
 };
 
+/** Messages of consumptions: whoever asked in vain may have let somebody else pass. In the gate lane alone. */
+const turns: Part = {
+  types: ['uuid', 'uuid', 'smallint', 'smallint', 'int', 'int'],
+  sql: ({ arrays, blob }) => `tu as (
+  insert into ductor.run_inbox (tenant_id, chain_id, shard, kind, body)
+  select t.tenant_id, t.to_id, t.shard, t.kind, substring(${blob} from t.start + 1 for t.size)
+  from fence, unnest(${arrays.join(', ')}) with ordinality as t (tenant_id, to_id, shard, kind, start, size, n)
+  order by t.n
+)`,
+};
+
 /** All parts. */
 export const PARTS: Readonly<Record<PartName, Part>> = {
   keys,
@@ -286,6 +298,7 @@ export const PARTS: Readonly<Record<PartName, Part>> = {
   deeds,
   mail,
   freed,
+  turns,
   successors,
 };
 
@@ -304,5 +317,6 @@ export const PART_NAMES: readonly PartName[] = [
   'deeds',
   'mail',
   'freed',
+  'turns',
   'successors',
 ];

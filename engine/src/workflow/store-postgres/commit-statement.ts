@@ -2,6 +2,13 @@
 import { prepared, type Prepared } from '../../store/index.js';
 import { PARTS, PART_NAMES, type PartName } from './commit-parts.js';
 
+/** Numbers of the commit lanes, each with a row of its own of a node. */
+export const PLAIN_LANE = 0;
+/** See PLAIN_LANE. */
+export const GATE_LANE = 1;
+/** A commit lane. */
+export type LaneNumber = typeof PLAIN_LANE | typeof GATE_LANE;
+
 /** Parameters before those of the parts: node, lane session, blob, number of ticks. */
 const FIRST_ARRAY = 5;
 
@@ -10,10 +17,12 @@ const FIRST_ARRAY = 5;
  * session of the lane was given up. (Unlocked, a zombie commits after the takeover; `for share` stalls the renewal of
  * the lease for 302 ms instead of 1; one row a batch instead of 64 shard rows saves 20 %.)
  */
-const FENCE = `fence as materialized (
+export function fenceSql(lane: LaneNumber): string {
+  return `fence as materialized (
   select 1 from ductor.engine_node
-  where node_id = $1::uuid and lane = 0 and lane_session = $2::int and not fenced for key share
+  where node_id = $1::uuid and lane = ${lane} and lane_session = $2::int and not fenced for key share
 )`;
+}
 
 /**
  * What became of the ticks. Mostly two numbers say it: as many rows were appended as were sent. Otherwise the
@@ -36,8 +45,8 @@ function answer(hasJournal: boolean, keyArrays: readonly string[], hasBoxes: boo
 }
 
 /** Writes the statement of these parts. */
-function write(names: readonly PartName[]): Prepared {
-  const expressions = [FENCE];
+function write(names: readonly PartName[], lane: LaneNumber): Prepared {
+  const expressions = [fenceSql(lane)];
   let next = FIRST_ARRAY;
   let keyArrays: readonly string[] = [];
   const hasBoxes = names.includes('boxes');
@@ -52,17 +61,23 @@ function write(names: readonly PartName[]): Prepared {
   // The blob has to be named somewhere, or the server cannot tell its type.
   const select = answer(names.includes('journal'), keyArrays, hasBoxes);
   const text = `with ${expressions.join(',\n')}\n${select}, length($3::bytea) as size`;
-  return prepared(`commit_${names.map((name) => name.slice(0, 2)).join('_')}`, text);
+  return prepared(
+    `${lane === GATE_LANE ? 'gated' : 'commit'}_${names.map((name) => name.slice(0, 2)).join('_')}`,
+    text,
+  );
 }
 
 const written = new Map<string, Prepared>();
 
 /** The statement of these parts; names in the order of PART_NAMES. */
-export function commitStatement(names: readonly PartName[]): Prepared {
-  const id = names.join();
+export function commitStatement(names: readonly PartName[], lane: LaneNumber = PLAIN_LANE): Prepared {
+  const id = `${lane} ${names.join()}`;
   const known = written.get(id);
   if (known !== undefined) return known;
-  const statement = write(PART_NAMES.filter((name) => names.includes(name)));
+  const statement = write(
+    PART_NAMES.filter((name) => names.includes(name)),
+    lane,
+  );
   written.set(id, statement);
   return statement;
 }

@@ -23,8 +23,9 @@ export interface Lane {
  *
  * @param db where to connect
  * @param name what the session is for, shown in pg_stat_activity
+ * @param settings a statement for each new session; default: none
  */
-export function newLane(db: Database, name: string): Lane {
+export function newLane(db: Database, name: string, settings = ''): Lane {
   let opening: Promise<Connection> | undefined;
   let current: Connection | undefined;
 
@@ -33,6 +34,7 @@ export function newLane(db: Database, name: string): Lane {
     try {
       // A plan made anew for each batch costs more than the batch.
       await connection.query('set plan_cache_mode = force_generic_plan');
+      if (settings !== '') await connection.query(settings);
     } catch (error) {
       connection.destroy();
       throw error;

@@ -1,4 +1,5 @@
 /** Reads of runs for callers, each under the wall of its tenant. */
+import { explainWaiting } from '../../capacity/index.js';
 import { isUuid } from '../../kernel/index.js';
 import type { Queryable, TenantAccess } from '../../store/index.js';
 import { byTenant } from '../by-tenant.js';
@@ -42,6 +43,10 @@ export function postgresRunReader(db: TenantAccess, isUsable: SnapshotCheck = ()
     closedAmong: (keys) => eachTenant(keys, closedAmong),
     openAmong: (keys) => eachTenant(keys, openAmong),
     lastOfChain: (key) => (isRunKey(key) ? lastOfChain(db.asTenant(key.tenantId), key) : Promise.resolve(key)),
+    waiting: (key, path, wants) =>
+      isRunKey(key)
+        ? explainWaiting(db.asTenant(key.tenantId), { tenantId: key.tenantId, runId: key.runId, path }, wants)
+        : Promise.resolve([]),
     history: (key, afterSeq, limit) =>
       isRunKey(key) ? readHistory(db.asTenant(key.tenantId), key, afterSeq, limit) : Promise.resolve([]),
   };

@@ -1,7 +1,8 @@
 /**
  * Runs, their journal and start keys in Postgres.
  *
- * Commits go over one dedicated session, the lane; one batch after the other. Reads go over another, so that loading a
+ * Commits go over two dedicated sessions, the lanes: one for what touches the runs alone, one for what touches what
+ * they share; each takes one batch after the other. Reads go over another, so that loading a
  * page of runs does not hold a commit up; both have plans that do not depend on how full the tables are.
  *
  * States of the lane: as in lane.ts. After an unknown outcome: lost → settle → counted up.
@@ -11,9 +12,12 @@
  */
 import { impossible, sleep, type Clock } from '../../kernel/index.js';
 import { classify, type Connection, type Database } from '../../store/index.js';
+import type { CommitLane } from '../coordinator/gate-ports.js';
 import type { CommitOutcome, RunStore, TickWrite } from '../coordinator/ports.js';
 import { layOut, type CommitAnswer, type CommitBatch } from './commit-batch.js';
 import { outcomeOfFailure } from './commit-failure.js';
+import { commitGated, KnownSemaphores } from './commit-gated.js';
+import { GATE_LANE, PLAIN_LANE, type LaneNumber } from './commit-statement.js';
 import { findStarts } from './find-starts.js';
 import { newLane, type Lane } from './lane.js';
 import { listActive } from './list-active.js';
@@ -39,6 +43,8 @@ export interface PostgresRunStore extends RunStore {
 
 /** SQLSTATE of a client that could not connect. */
 const CANNOT_CONNECT = '08001';
+/** Longest wait of the gate lane for a lock: then its batch is halved. */
+const GATE_LOCK_MS = 500;
 /** Pause after a failed connect: the same batch comes again at once. */
 const RECONNECT_PAUSE_MS = 100;
 
@@ -47,6 +53,30 @@ async function send(session: Connection, head: readonly unknown[], batch: Commit
   const { rows } = await session.query<CommitAnswer>(batch.statement, [...head, ...batch.values]);
   const answer = rows[0] ?? impossible('commit-without-answer', 'the commit statement returned no row');
   return answer.fence === 0 ? { kind: 'fenced' } : { kind: 'committed', ticks: batch.outcomes(answer) };
+}
+
+/** Sends on a lane; an error becomes an outcome. */
+async function sendOn<T>(
+  on: Lane,
+  clock: Clock,
+  work: (session: Connection) => Promise<T>,
+): Promise<T | CommitOutcome> {
+  let session: Connection;
+  try {
+    session = await on.session();
+  } catch (error) {
+    if (classify(error).class === 'none') throw error;
+    await sleep(clock, RECONNECT_PAUSE_MS);
+    return { kind: 'repeat', sqlState: CANNOT_CONNECT };
+  }
+  try {
+    return await work(session);
+  } catch (error) {
+    const outcome = outcomeOfFailure(error);
+    // 25006: the server has become a standby; the next session may reach the new primary.
+    if (outcome.kind === 'unknown' || (outcome.kind === 'repeat' && outcome.sqlState === '25006')) on.cut();
+    return outcome;
+  }
 }
 
 /** Runs a read; once more when its session was lost meanwhile. */
@@ -65,38 +95,39 @@ export function postgresRunStore(options: PostgresRunStoreOptions): PostgresRunS
   const { db, clock } = options;
   const isUsable = options.isUsableSnapshot ?? (() => true);
   const lane = newLane(db, 'lane plain');
+  const gate = newLane(db, 'lane gate', `set lock_timeout = '${GATE_LOCK_MS}ms'`);
   const reads = newLane(db, 'lane reads');
-  /** By node, once counted up; 0 before. */
+  /** By node and lane, once counted up; 0 before. */
   const laneSessions = new Map<string, number>();
+  const headOf = (nodeId: string, number: LaneNumber): readonly unknown[] => {
+    return [nodeId, laneSessions.get(`${nodeId} ${number}`) ?? 0];
+  };
+  const known = new KnownSemaphores();
+  /** The batches of the gate lane, one after the other: the plain lane may send one, too. */
+  let gated: Promise<unknown> = Promise.resolve();
 
   const commit = async (nodeId: string, ticks: readonly TickWrite[]): Promise<CommitOutcome> => {
     const batch = layOut(ticks);
     if (batch === undefined) return { kind: 'committed', ticks: ticks.map(() => 'written') };
-    let session: Connection;
-    try {
-      session = await lane.session();
-    } catch (error) {
-      if (classify(error).class === 'none') throw error;
-      await sleep(clock, RECONNECT_PAUSE_MS);
-      return { kind: 'repeat', sqlState: CANNOT_CONNECT };
-    }
-    try {
-      return await send(session, [nodeId, laneSessions.get(nodeId) ?? 0], batch);
-    } catch (error) {
-      const outcome = outcomeOfFailure(error);
-      // 25006: the server has become a standby; the next session may reach the new primary.
-      if (outcome.kind === 'unknown' || (outcome.kind === 'repeat' && outcome.sqlState === '25006')) lane.cut();
-      return outcome;
-    }
+    return sendOn(lane, clock, (session) => send(session, headOf(nodeId, PLAIN_LANE), batch));
   };
 
-  const settle = async (nodeId: string): Promise<boolean> => {
-    lane.cut();
+  const commitInGate: RunStore['commitGated'] = (nodeId, locks, decide) => {
+    const turn = gated.then(() =>
+      sendOn(gate, clock, (session) => commitGated(session, headOf(nodeId, GATE_LANE), locks, known, decide)),
+    );
+    gated = turn.catch(() => undefined);
+    return turn;
+  };
+
+  const settle = async (nodeId: string, of: CommitLane = 'plain'): Promise<boolean> => {
+    const number = of === 'gate' ? GATE_LANE : PLAIN_LANE;
+    (of === 'gate' ? gate : lane).cut();
     const session = await db.connect({ name: 'settle' });
     try {
-      const laneSession = await session.transaction((tx) => settleLane(tx, nodeId));
+      const laneSession = await session.transaction((tx) => settleLane(tx, nodeId, number));
       if (laneSession === undefined) return false;
-      laneSessions.set(nodeId, laneSession);
+      laneSessions.set(`${nodeId} ${number}`, laneSession);
       return true;
     } finally {
       await session.close();
@@ -105,6 +136,7 @@ export function postgresRunStore(options: PostgresRunStoreOptions): PostgresRunS
 
   return {
     commit,
+    commitGated: commitInGate,
     settle,
     load: (keys) => read(reads, (session) => loadRuns(session, keys, isUsable)),
     payloads: (keys) => read(reads, (session) => loadPayloads(session, keys)),
@@ -112,7 +144,7 @@ export function postgresRunStore(options: PostgresRunStoreOptions): PostgresRunS
     listDue: (shards, horizonUs, limit) => read(reads, (session) => listDue(session, shards, horizonUs, limit)),
     findStarts: (keys) => read(reads, (session) => findStarts(session, keys)),
     async close() {
-      await Promise.all([lane.close(), reads.close()]);
+      await Promise.all([lane.close(), gate.close(), reads.close()]);
     },
   };
 }

@@ -20,6 +20,7 @@ const NAMES: readonly MessageKind[] = [
     'child_closed',
     'sub_step',
   ] as const),
+  'semaphore',
 ];
 const KINDS = new Map(NAMES.map((name) => [INBOX_KIND[name], name]));
 /** Kinds that name a run; any other names a chain, and goes to its last run. */

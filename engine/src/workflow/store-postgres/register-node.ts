@@ -1,9 +1,10 @@
 /** A node's rows: made, and gone. */
 import { DuctorError } from '../../kernel/index.js';
 import type { Queryable } from '../../store/index.js';
+import { GATE_LANE, PLAIN_LANE } from './commit-statement.js';
 
 /** Commit lanes of a node; each has its row. */
-const LANES = [0];
+const LANES = [PLAIN_LANE, GATE_LANE];
 /** Nodes that own nothing are forgotten this long after their lease ran out, microseconds. */
 const FORGET_AFTER_US = 60_000_000;
 

@@ -1,4 +1,5 @@
 /** What people ask about runs. Never behind a fence: any node answers for any run. */
+import type { WaitingFor, Want } from '../../capacity/index.js';
 import type { PayloadKey, RunHeader, RunKey, StoredPayload, StoredRun } from '../coordinator/ports.js';
 import type { RunStatus } from '../machine/state.js';
 
@@ -56,6 +57,8 @@ export interface RunReader {
   openAmong(keys: readonly RunKey[]): Promise<readonly RunKey[]>;
   /** The last run of the chain of this run: itself when nothing continues it. A run that is not there is answered. */
   lastOfChain(key: RunKey): Promise<RunKey>;
+  /** What a step of a run, or with an empty path the run as a whole, stands in line for. */
+  waiting(key: RunKey, path: string, wants: readonly Want[]): Promise<readonly WaitingFor[]>;
   /** Journal rows after a seq (0: from the first), at most `limit`, whatever snapshots there are. */
   history(key: RunKey, afterSeq: number, limit: number): Promise<StoredRun['rows']>;
 }

@@ -31,6 +31,7 @@ export const INBOX_KIND: Readonly<Record<InboxMessage['kind'], number>> = {
   start: 60,
   child_closed: 61,
   sub_step: 80,
+  semaphore: 70,
 };
 
 /** Condition; inside coalesce() it stays a look-up in a hash, whatever the estimates say. */

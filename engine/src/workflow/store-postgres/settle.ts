@@ -1,4 +1,5 @@
 /** Makes sure that a lost transaction of a node's lane has ended. */
+import type { LaneNumber } from './commit-statement.js';
 import type { Queryable } from '../../store/index.js';
 
 /**
@@ -7,13 +8,13 @@ import type { Queryable } from '../../store/index.js';
  *
  * @param tx a transaction on another session than the lost one
  */
-export async function settleLane(tx: Queryable, nodeId: string): Promise<number | undefined> {
+export async function settleLane(tx: Queryable, nodeId: string, lane: LaneNumber): Promise<number | undefined> {
   // An update alone would not wait: renewing the row is compatible with the lock of the commit, on purpose.
-  await tx.query('select 1 from ductor.engine_node where node_id = $1 and lane = 0 for update', [nodeId]);
+  await tx.query('select 1 from ductor.engine_node where node_id = $1 and lane = $2 for update', [nodeId, lane]);
   const { rows } = await tx.query<{ lane_session: number }>(
     `update ductor.engine_node set lane_session = lane_session + 1
-      where node_id = $1 and lane = 0 and not fenced returning lane_session`,
-    [nodeId],
+      where node_id = $1 and lane = $2 and not fenced returning lane_session`,
+    [nodeId, lane],
   );
   return rows[0]?.lane_session;
 }

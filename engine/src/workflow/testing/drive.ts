@@ -1,4 +1,5 @@
 /** Drives one run through advance in tests; keeps its journal, and checks on every tick that it folds to the state. */
+import type { Gate } from '../machine/inputs.js';
 import { impossible } from '../../kernel/index.js';
 import { decodeEntries, encodeEntries, type JournalRow } from '../journal/index.js';
 import { advance, emptyRun, fold, jsonValue } from '../machine/index.js';
@@ -21,6 +22,8 @@ export interface DrivenRun {
   seed: number;
   /** What attempts reported of their progress; nothing at first. */
   progressOf: (path: string, attempt: number) => Value | null;
+  /** Decides what is granted; nothing at first. */
+  gate: Gate;
   /** All entries so far, and the time of the row that held each. */
   readonly facts: readonly (Entry & { readonly atUs: number; readonly seq: number })[];
   readonly rows: readonly JournalRow[];
@@ -41,11 +44,18 @@ export function drive(plan: Plan, tenantId = 'tenant'): DrivenRun {
     nowUs: T0_US,
     seed: 1,
     progressOf: () => null,
+    gate: { ask: () => null, release: () => undefined },
     facts,
     rows,
     give(...inputs) {
       const { nowUs, seed } = run;
-      const result = advance(plan, state, inputs, { nowUs, seed, newId: () => RUN_ID, progressOf: run.progressOf });
+      const result = advance(plan, state, inputs, {
+        nowUs,
+        seed,
+        newId: () => RUN_ID,
+        progressOf: run.progressOf,
+        gate: run.gate,
+      });
       if (result.entries.length > 0) {
         const { seq, atUs } = result.state;
         const row = { seq, atUs, entries: encodeEntries(result.entries) };

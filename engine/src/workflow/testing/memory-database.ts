@@ -7,6 +7,8 @@
  */
 import { shardOf, SHARD_COUNT } from '../../kernel/index.js';
 import { BOX_BYTES_MAX, BOX_MESSAGES_MAX, BOX_SEALED_MS, isForRun } from '../coordinator/ports.js';
+import { newMemoryRun, type MemoryRun } from './memory-run.js';
+import { MemorySemaphores } from './memory-semaphores.js';
 import type {
   ClusterView,
   CommitOutcome,
@@ -29,22 +31,6 @@ export interface MemoryDatabaseOptions {
   readonly nowUs: () => number;
   /** SQLSTATE with which the database refuses a batch that holds this write; null: it does not. Default: never. */
   readonly refuses?: (write: TickWrite) => string | null;
-}
-
-interface StoredRow {
-  readonly seq: number;
-  readonly atUs: number;
-  readonly entries: Uint8Array;
-}
-
-/** A run as the tables hold it. */
-export interface MemoryRun {
-  header: RunHeader;
-  sealedUntilUs: number;
-  snapshot: { readonly seq: number; readonly data: Uint8Array } | null;
-  readonly rows: StoredRow[];
-  /** Large values by digest in hex. */
-  readonly payloads: Map<string, Uint8Array>;
 }
 
 interface MemoryNode {
@@ -75,6 +61,7 @@ export class MemoryDatabase {
   readonly runs = new Map<string, MemoryRun>();
   readonly inbox = new Map<number, InboxMessage>();
   readonly nodes = new Map<string, MemoryNode>();
+  readonly semaphores = new MemorySemaphores();
   /** What must never happen, in words. */
   readonly violations: string[] = [];
   /** Statements that appended or consumed something. */
@@ -106,6 +93,11 @@ export class MemoryDatabase {
       return this.#write(name, write);
     });
     return { kind: 'committed', ticks: outcomes };
+  }
+
+  /** Database time, microseconds since 1970. */
+  nowUs(): number {
+    return this.#options.nowUs();
   }
 
   /** Whether the node may write. */
@@ -293,19 +285,40 @@ export class MemoryDatabase {
     return [...this.#owners.keys()].filter((shard) => this.#owners[shard] === nodeId);
   }
 
+  /** What would become of a write. Changes nothing. */
+  probe(write: TickWrite): TickOutcome {
+    if (write.entries.byteLength === 0) return 'written';
+    const run = this.runs.get(nameOf(write));
+    if (write.seq === 1) {
+      const { header, startKey } = write;
+      if (run !== undefined || header === null) return 'conflict';
+      const isTaken =
+        startKey !== null && this.findStart(write.tenantId, header.familySlug, startKey.key) !== undefined;
+      return isTaken ? 'key_taken' : 'written';
+    }
+    if (run === undefined || write.seq <= (run.rows.at(-1)?.seq ?? 0)) return 'conflict';
+    return write.needsEmptyBox === true && this.#hasUnread(run.header, write.consumed) ? 'unread' : 'written';
+  }
+
+  /** Lets nobody put anything into the box of a run for a while. */
+  seal(key: RunKey): void {
+    const run = this.runs.get(nameOf(key));
+    if (run !== undefined) run.sealedUntilUs = this.nowUs() + BOX_SEALED_MS * 1000;
+  }
+
   #write(name: string, write: TickWrite): TickOutcome {
     if (write.entries.byteLength === 0) {
       for (const id of write.consumed) this.inbox.delete(id);
+      for (const message of write.messages ?? []) this.#put(message);
       return 'written';
     }
     const run = this.runs.get(name);
-    if (write.seq === 1) return run === undefined ? this.#start(name, write) : 'conflict';
-    if (run === undefined || write.seq <= (run.rows.at(-1)?.seq ?? 0)) return 'conflict';
+    const outcome = this.probe(write);
+    if (outcome === 'unread') this.seal(write);
+    if (write.seq === 1 && write.header === null) this.violations.push(`start of ${name} without a header`);
+    if (outcome !== 'written') return outcome;
+    if (run === undefined) return this.#start(name, write);
     if (write.seq !== (run.rows.at(-1)?.seq ?? 0) + 1) this.violations.push(`row ${write.seq} of ${name} leaves a gap`);
-    if (write.needsEmptyBox === true && this.#hasUnread(run.header, write.consumed)) {
-      run.sealedUntilUs = this.#options.nowUs() + BOX_SEALED_MS * 1000;
-      return 'unread';
-    }
     if (run.header.closedAtUs !== null) this.violations.push(`row ${write.seq} of ${name} after its end`);
     this.#append(run, write);
     return 'written';
@@ -324,19 +337,15 @@ export class MemoryDatabase {
 
   #start(name: string, write: TickWrite): TickOutcome {
     const { header, startKey } = write;
-    if (header === null) {
-      this.violations.push(`start of ${name} without a header`);
-      return 'conflict';
-    }
+    if (header === null) return 'conflict';
     if (startKey !== null) {
-      if (this.findStart(write.tenantId, header.familySlug, startKey.key) !== undefined) return 'key_taken';
       const { fingerprint, untilEnd = false } = startKey;
       const lifeUs = header.closedAtUs === null ? Number.POSITIVE_INFINITY : 0;
       const untilUs = this.#options.nowUs() + (untilEnd ? lifeUs : KEY_LIFE_US);
       const id = JSON.stringify([write.tenantId, header.familySlug, startKey.key]);
       this.#keys.set(id, { runId: write.runId, version: header.version, fingerprint, untilUs });
     }
-    const run: MemoryRun = { header, sealedUntilUs: 0, snapshot: null, rows: [], payloads: new Map() };
+    const run = newMemoryRun(header);
     this.runs.set(name, run);
     this.#append(run, write);
     return 'written';
@@ -371,7 +380,7 @@ export class MemoryDatabase {
     const last = this.#lastOf({ tenantId, runId: chain.chainId });
     if ((last?.header.chain?.no ?? 1) + 1 !== chain.no) this.violations.push(`run ${name} has no place in its chain`);
     this.#chains.set(of, runId);
-    const run: MemoryRun = { header, sealedUntilUs: 0, snapshot: null, rows: [], payloads: new Map() };
+    const run = newMemoryRun(header);
     this.runs.set(name, run);
     run.rows.push({ seq: 1, atUs, entries });
     for (const { digest, data } of payloads) run.payloads.set(Buffer.from(digest).toString('hex'), data);

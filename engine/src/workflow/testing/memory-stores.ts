@@ -8,8 +8,18 @@
  * 3. settle() returns only when nothing of its node's lost commits can happen any more.
  */
 import { DuctorError } from '../../kernel/index.js';
-import type { ClusterStore, CommitOutcome, InboxStore, RunStore, TickWrite } from '../coordinator/ports.js';
+import type { GateLocks, GateUsage } from '../coordinator/gate-ports.js';
+import type {
+  ClusterStore,
+  GateDecision,
+  GateOutcome,
+  CommitOutcome,
+  InboxStore,
+  RunStore,
+  TickWrite,
+} from '../coordinator/ports.js';
 import type { MemoryDatabase } from './memory-database.js';
+import { commitInGate } from './memory-gate.js';
 
 /** One call of a store. */
 export interface StoreCall {
@@ -91,6 +101,24 @@ class Line {
     return outcome;
   }
 
+  /** A batch of the gate lane; it is lost before or after it happened, or happens late as nothing. */
+  async commitGated(
+    nodeId: string,
+    locks: GateLocks,
+    decide: (usage: GateUsage) => GateDecision,
+  ): Promise<GateOutcome> {
+    const call: StoreCall = { store: 'runs', method: 'commitGated', nodeId, ticks: [] };
+    const fault = (await this.hooks.intercept?.(call)) ?? null;
+    if (fault?.kind === 'answer') return fault.outcome;
+    if (fault?.kind === 'lost_before' || fault?.kind === 'lost_late') return UNKNOWN;
+    const { db } = this;
+    const tables = { db, semaphores: db.semaphores, nowUs: db.nowUs() };
+    const outcome = commitInGate(tables, nodeId, locks, decide, (ticks) => db.commit(nodeId, ticks));
+    if (fault !== null) return UNKNOWN;
+    await this.hooks.delivered?.(call);
+    return outcome;
+  }
+
   /** Whether the node may go on; its lost commits happen no more. */
   settle(nodeId: string): boolean {
     this.#late.get(nodeId)?.clear();
@@ -112,6 +140,7 @@ function runStore(db: MemoryDatabase, line: Line): RunStore {
   const ask = <T>(method: string, happen: () => T): Promise<T> => line.ask('runs', method, null, happen);
   return {
     commit: (nodeId, ticks) => line.commit(nodeId, ticks),
+    commitGated: (nodeId, locks, decide) => line.commitGated(nodeId, locks, decide),
     settle: (nodeId) => line.ask('runs', 'settle', nodeId, () => line.settle(nodeId)),
     load: (keys) => ask('load', () => db.load(keys)),
     payloads: (keys) => ask('payloads', () => db.payloads(keys)),

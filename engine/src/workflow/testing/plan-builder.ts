@@ -4,6 +4,7 @@ import { DEFAULT_PRIORITY } from '../machine/plan.js';
 import type { ClosePolicy, Compensation, ExpressionScope, FailedItems, Join } from '../machine/index.js';
 import type { OpenApproval, Plan, PlanBody, PlanEdge, PlanSignal, PlanStep } from '../machine/index.js';
 import type { RetryPlan, Template, ValueSource } from '../machine/index.js';
+import type { SemaphorePlan } from '../machine/plan.js';
 
 /** A template from a function, or from where the value stands. */
 export function template(evaluate: (scope: ExpressionScope) => unknown, source: ValueSource | null = null): Template {
@@ -53,6 +54,7 @@ export type StepSpec =
       readonly cost?: number | undefined;
       readonly fairnessKey?: Template | undefined;
       readonly idempotencyKey?: Template | undefined;
+      readonly semaphores?: SemaphorePlan | undefined;
       readonly join?: Join | undefined;
       /** Makes it a compensation, which has no edges. */
       readonly compensates?: Compensation | undefined;
@@ -162,6 +164,7 @@ export interface PlanSpec {
   readonly onExhausted?: Plan['onExhausted'];
   readonly retentionMs?: number;
   readonly receives?: boolean;
+  readonly semaphores?: SemaphorePlan | undefined;
 }
 
 /** An edge; SUCCESS without condition unless told otherwise. */
@@ -233,6 +236,7 @@ function callbackOf(ref: string, spec: StepSpec & { readonly type: 'CALLBACK' })
     cost: spec.cost ?? 1,
     fairnessKey: spec.fairnessKey ?? null,
     idempotencyKey: spec.idempotencyKey ?? null,
+    semaphores: spec.semaphores ?? null,
   };
 }
 
@@ -275,6 +279,7 @@ export function planOf(spec: PlanSpec): Plan {
     fairnessKey: null,
     receives: spec.receives ?? signals.size > 0,
     signals,
+    semaphores: spec.semaphores ?? null,
     checkInput: () => [],
   };
 }

@@ -12,8 +12,8 @@ import {
   type PlanSource,
   type PlanStep,
 } from '../ports.js';
-import type { RunState } from '../ports.js';
 import type { StepState, WaitReason } from '../ports.js';
+import type { RunReader, RunState } from '../ports.js';
 import { RUN_STATES } from '../wire/enums.js';
 import { timestampOf } from '../wire/timestamp.js';
 import { missingRun } from './read-runs.js';
@@ -40,6 +40,7 @@ export interface ExplainRunOptions {
   readonly load: RunLoader;
   readonly plans: PlanSource;
   readonly workers: Workers;
+  readonly reader: Pick<RunReader, 'waiting'>;
 }
 
 const REASONS: Readonly<Record<WaitReason['kind'], RunReason>> = {
@@ -54,6 +55,7 @@ const REASONS: Readonly<Record<WaitReason['kind'], RunReason>> = {
   child: RunReason.RUN_REASON_CHILD,
   signal: RunReason.RUN_REASON_SIGNAL,
   approval: RunReason.RUN_REASON_APPROVAL,
+  semaphore: RunReason.RUN_REASON_SEMAPHORE,
 };
 
 /** A worker by the id it chose; it stands behind its tenant's in the journal. */
@@ -114,7 +116,7 @@ function explanationOf(state: RunState, plan: Plan | undefined, workers: Workers
   const reason = reasonOf(state);
   if (reason === null) {
     const closed = { reason: RunReason.RUN_REASON_CLOSED, message: `the run has ended: ${state.status}` };
-    const nothing = { step: '', attempt: 0, worker: '', queue: '', handler: '', childRunId: '' };
+    const nothing = { step: '', attempt: 0, worker: '', queue: '', handler: '', childRunId: '', semaphores: [] };
     const since = state.closedAtUs === null ? undefined : timestampOf(state.closedAtUs);
     return {
       ...{ ...common, ...closed, ...nothing, code: state.error?.code ?? '' },
@@ -126,6 +128,7 @@ function explanationOf(state: RunState, plan: Plan | undefined, workers: Workers
     ...common,
     ...foundOf(state, reason, plan, workers),
     ...{ step, attempt, code, otherSteps },
+    semaphores: [],
     childRunId: reason.kind === 'child' ? (state.steps.get(step)?.child?.runId ?? '') : '',
     ...awaitedOf(state.steps.get(step)),
     since: sinceUs === null ? undefined : timestampOf(sinceUs),
@@ -133,8 +136,27 @@ function explanationOf(state: RunState, plan: Plan | undefined, workers: Workers
   };
 }
 
+/** With who holds what is waited for, and the place in line. */
+function withSemaphores(data: RunExplanation, waits: Awaited<ReturnType<RunReader['waiting']>>): RunExplanation {
+  const words = waits.map(({ key, limit, held, place, holders }) => {
+    const by = holders.map(({ runId, path }) => (path === '' ? `run ${runId}` : `step ${path} of run ${runId}`));
+    const whom = by.length === 0 ? '' : `, held by ${by.join(', ')}${held > by.length ? ' and others' : ''}`;
+    return `; ${JSON.stringify(key)} has ${held} of ${limit}${whom}; place ${place} in line`;
+  });
+  const semaphores = waits.map(({ key, limit, held, place, holders }) => ({
+    ...{ key, limit, held, place },
+    holders: holders.map(({ runId, path, sinceUs }) => ({ runId, step: path, since: timestampOf(sinceUs) })),
+  }));
+  return { ...data, message: `${data.message}${words.join('')}`, semaphores };
+}
+
 /** ExplainRun. */
-export function explainRun({ load, plans, workers }: ExplainRunOptions): Unary<ExplainRunRequest, ExplainRunResponse> {
+export function explainRun({
+  load,
+  plans,
+  workers,
+  reader,
+}: ExplainRunOptions): Unary<ExplainRunRequest, ExplainRunResponse> {
   return async ({ runId }, { tenantId }) => {
     const checks = new FieldChecks();
     checks.uuid('run_id', runId);
@@ -143,6 +165,9 @@ export function explainRun({ load, plans, workers }: ExplainRunOptions): Unary<E
     if (state === undefined) throw missingRun(runId);
     const { familySlug, version } = state;
     const plan = plans.peek(tenantId, familySlug, version) ?? (await plans.load(tenantId, familySlug, version));
-    return { data: explanationOf(state, plan, workers) };
+    const data = explanationOf(state, plan, workers);
+    if (data.reason !== RunReason.RUN_REASON_SEMAPHORE) return { data };
+    const wants = (data.step === '' ? state.gate : state.steps.get(data.step)?.gate)?.wants ?? [];
+    return { data: withSemaphores(data, await reader.waiting({ tenantId, runId }, data.step, wants)) };
   };
 }

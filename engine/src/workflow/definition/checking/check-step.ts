@@ -6,6 +6,7 @@ import { STEP_TYPES, type StepOption, type StepType } from '../step-types/index.
 import { didYouMean } from '../suggest.js';
 import { readJoin } from './check-join.js';
 import { checkDuration, checkRetry } from './check-retry.js';
+import { checkSemaphores } from './check-semaphores.js';
 import { checkExpression, checkTemplate, type ExpressionChecks } from './expressions.js';
 import { checkFields } from './fields.js';
 import { childPath } from './problems.js';
@@ -26,6 +27,7 @@ const OPTIONS: readonly StepOption[] = [
   ...(['input', 'retry', 'timeout', 'cancel_timeout', 'queue'] as const),
   ...(['schedule_to_start_timeout', 'heartbeat_timeout'] as const),
   ...(['priority', 'fairness_key', 'cost', 'idempotency_key'] as const),
+  ...(['concurrency', 'rate_limit'] as const),
 ];
 const STEP_FIELDS = ['ref', 'type', 'title', 'args', 'join', 'body', ...OPTIONS];
 
@@ -33,9 +35,6 @@ const STEP_FIELDS = ['ref', 'type', 'title', 'args', 'join', 'body', ...OPTIONS]
 const LATER_TYPES: ReadonlySet<string> = new Set(
   ['SELECT', 'ROUTE'].concat(['CLAIM', 'ACTION', 'EMIT']).map((name) => `STEP_TYPE_${name}`),
 );
-
-/** Step options of the language that this version does not have. */
-const LATER_OPTIONS: ReadonlySet<string> = new Set(['concurrency', 'rate_limit']);
 
 /** A step as far as it could be read. */
 export interface ReadStep {
@@ -94,7 +93,7 @@ function readType(reader: ObjectReader): StepType | undefined {
 
 /** Reads a step and checks all that needs no other step. `isTaken` says whether a ref was used before. */
 export function readStep(reader: ObjectReader, isTaken: (ref: string) => boolean): ReadStep {
-  refuseLater(reader, LATER_OPTIONS, STEP_FIELDS, 'a step');
+  refuseUnknown(reader, STEP_FIELDS, 'a step');
   let ref = requireText(reader, 'ref', {
     example: '"score"',
     isFine: isStepRef,
@@ -142,6 +141,7 @@ function checkQueue(reader: ObjectReader): void {
 /** Checks whose turn it is, and what it takes. */
 function checkTurns(checks: ExpressionChecks, reader: ObjectReader, { options }: StepType): void {
   if (options.has('priority')) checkPriority(reader);
+  if (options.has('concurrency')) checkSemaphores(checks, reader);
   if (options.has('cost')) optionalNumber(reader, 'cost', { min: 1, max: DEFINITION_LIMITS.cost, isWhole: true });
   for (const key of ['fairness_key', 'idempotency_key'] as const) {
     const text = options.has(key) ? optionalText(reader, key) : undefined;

@@ -1,4 +1,5 @@
 /** STEP_TYPE_CALLBACK: an app's process runs the handler that it registered. */
+import { compileSemaphores } from '../computing/semaphores.js';
 import { compileKey, compileTemplate } from '../computing/template.js';
 import type { LiteralField } from '../computing/field-spec.js';
 import { TASK_NAME } from '../names.js';
@@ -23,6 +24,7 @@ export const CALLBACK: StepType = {
     ...(['input', 'retry', 'timeout', 'cancel_timeout', 'queue'] as const),
     ...(['schedule_to_start_timeout', 'heartbeat_timeout'] as const),
     ...(['priority', 'fairness_key', 'cost', 'idempotency_key'] as const),
+    ...(['concurrency', 'rate_limit'] as const),
   ]),
   canTimeOut: () => true,
   canCompensate: true,
@@ -44,6 +46,7 @@ export const CALLBACK: StepType = {
       cost: step.cost ?? 1,
       fairnessKey: compileKey(cel, step.fairness_key, 'fairness_key'),
       idempotencyKey: compileKey(cel, step.idempotency_key, 'idempotency_key'),
+      semaphores: compileSemaphores(cel, step),
     };
   },
 };

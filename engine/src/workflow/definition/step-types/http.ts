@@ -195,5 +195,6 @@ export const HTTP: StepType = {
     cost: 1,
     fairnessKey: null,
     idempotencyKey: compileKey(cel, step.idempotency_key, 'idempotency_key'),
+    semaphores: null,
   }),
 };

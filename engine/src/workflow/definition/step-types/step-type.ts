@@ -22,7 +22,9 @@ export type StepOption =
   | 'priority'
   | 'fairness_key'
   | 'cost'
-  | 'idempotency_key';
+  | 'idempotency_key'
+  | 'concurrency'
+  | 'rate_limit';
 
 type WithoutBase<T> = T extends PlanStep
   ? Omit<T, 'ref' | 'title' | 'incoming' | 'outgoing' | 'join' | 'compensates'>

@@ -108,6 +108,8 @@ export enum RunReason {
   RUN_REASON_BODY = 50,
   /** RUN_REASON_CHILD - A step waits for the end of its child run. */
   RUN_REASON_CHILD = 60,
+  /** RUN_REASON_SEMAPHORE - A step, or the run as a whole, waits for room under a key or for the turn of a rate. */
+  RUN_REASON_SEMAPHORE = 70,
   UNRECOGNIZED = -1,
 }
 
@@ -514,6 +516,25 @@ export interface ExplainRunRequest {
   runId: string;
 }
 
+/** A key under which room is waited for. */
+export interface SemaphoreWait {
+  key: string;
+  /** What counts now: the smallest limit that a holder, or who waits, stated. */
+  limit: number;
+  held: number;
+  /** Place in line, from 1; 0: it does not stand in line any more. */
+  place: number;
+  /** Those that have held it for longest, at most 10. */
+  holders: SemaphoreHolder[];
+}
+
+export interface SemaphoreHolder {
+  runId: string;
+  /** Empty: the run as a whole. */
+  step: string;
+  since: Timestamp | undefined;
+}
+
 export interface RunExplanation {
   runId: string;
   state: RunState;
@@ -547,6 +568,8 @@ export interface RunExplanation {
   assignees: string[];
   /** What may be decided. */
   options: string[];
+  /** Keys under which room is waited for. */
+  semaphores: SemaphoreWait[];
 }
 
 export interface ExplainRunResponse {
@@ -4411,6 +4434,190 @@ export const ExplainRunRequest: MessageFns<ExplainRunRequest> = {
   },
 };
 
+function createBaseSemaphoreWait(): SemaphoreWait {
+  return { key: "", limit: 0, held: 0, place: 0, holders: [] };
+}
+
+export const SemaphoreWait: MessageFns<SemaphoreWait> = {
+  encode(message: SemaphoreWait, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.limit !== 0) {
+      writer.uint32(16).uint32(message.limit);
+    }
+    if (message.held !== 0) {
+      writer.uint32(24).uint32(message.held);
+    }
+    if (message.place !== 0) {
+      writer.uint32(32).uint32(message.place);
+    }
+    for (const v of message.holders) {
+      SemaphoreHolder.encode(v!, writer.uint32(42).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SemaphoreWait {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSemaphoreWait();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.limit = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.held = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.place = reader.uint32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.holders.push(SemaphoreHolder.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<SemaphoreWait>, I>>(base?: I): SemaphoreWait {
+    return SemaphoreWait.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<SemaphoreWait>, I>>(object: I): SemaphoreWait {
+    const message = createBaseSemaphoreWait();
+    message.key = object.key ?? "";
+    message.limit = object.limit ?? 0;
+    message.held = object.held ?? 0;
+    message.place = object.place ?? 0;
+    message.holders = object.holders?.map((e) => SemaphoreHolder.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseSemaphoreHolder(): SemaphoreHolder {
+  return { runId: "", step: "", since: undefined };
+}
+
+export const SemaphoreHolder: MessageFns<SemaphoreHolder> = {
+  encode(message: SemaphoreHolder, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.runId !== "") {
+      writer.uint32(10).string(message.runId);
+    }
+    if (message.step !== "") {
+      writer.uint32(18).string(message.step);
+    }
+    if (message.since !== undefined) {
+      Timestamp.encode(message.since, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SemaphoreHolder {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSemaphoreHolder();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.step = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.since = Timestamp.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<SemaphoreHolder>, I>>(base?: I): SemaphoreHolder {
+    return SemaphoreHolder.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<SemaphoreHolder>, I>>(object: I): SemaphoreHolder {
+    const message = createBaseSemaphoreHolder();
+    message.runId = object.runId ?? "";
+    message.step = object.step ?? "";
+    message.since = (object.since !== undefined && object.since !== null)
+      ? Timestamp.fromPartial(object.since)
+      : undefined;
+    return message;
+  },
+};
+
 function createBaseRunExplanation(): RunExplanation {
   return {
     runId: "",
@@ -4430,6 +4637,7 @@ function createBaseRunExplanation(): RunExplanation {
     signal: "",
     assignees: [],
     options: [],
+    semaphores: [],
   };
 }
 
@@ -4485,6 +4693,9 @@ export const RunExplanation: MessageFns<RunExplanation> = {
     }
     for (const v of message.options) {
       writer.uint32(338).string(v!);
+    }
+    for (const v of message.semaphores) {
+      SemaphoreWait.encode(v!, writer.uint32(562).fork()).join();
     }
     return writer;
   },
@@ -4638,6 +4849,14 @@ export const RunExplanation: MessageFns<RunExplanation> = {
             message.options.push(reader.string());
             continue;
           }
+          case 70: {
+            if (tag !== 562) {
+              break;
+            }
+
+            message.semaphores.push(SemaphoreWait.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4676,6 +4895,7 @@ export const RunExplanation: MessageFns<RunExplanation> = {
     message.signal = object.signal ?? "";
     message.assignees = object.assignees?.map((e) => e) || [];
     message.options = object.options?.map((e) => e) || [];
+    message.semaphores = object.semaphores?.map((e) => SemaphoreWait.fromPartial(e)) || [];
     return message;
   },
 };

@@ -331,6 +331,48 @@ export interface ChildTold {
   how: string;
 }
 
+/** Something that has to be granted before a step or run begins. */
+export interface Want {
+  /** concurrency or rate. */
+  kind: string;
+  key: string;
+  limit: number;
+  /** Of a rate, microseconds. */
+  perUs: bigint;
+}
+
+/** The step asks, and stands in line until it is granted. */
+export interface StepAsked {
+  path: string;
+  ticket: number;
+  wants: Want[];
+  /** Absent from the second attempt on. */
+  input:
+    | ValueSource
+    | undefined;
+  /** When it gives up, microseconds since 1970; 0: never. */
+  giveUpUs: bigint;
+  fairnessKey: string;
+  idempotencyKey: string;
+}
+
+export interface StepGranted {
+  path: string;
+  /** When it begins, microseconds since 1970; 0: at once. */
+  startAtUs: bigint;
+}
+
+/** The run as a whole asks; ticket 0: it is not in line yet, and asks with its next wake. */
+export interface RunAsked {
+  ticket: number;
+  wants: Want[];
+}
+
+export interface RunGranted {
+  /** When its first steps begin, microseconds since 1970; 0: at once. */
+  startAtUs: bigint;
+}
+
 /** The run does not complete: these steps undo, one after another, what others did. */
 export interface RunCompensating {
   steps: string[];
@@ -432,6 +474,10 @@ export interface Entry {
     | { $case: "childStarted"; value: ChildStarted }
     | { $case: "childTold"; value: ChildTold }
     | { $case: "subStepCompleted"; value: SubStepCompleted }
+    | { $case: "stepAsked"; value: StepAsked }
+    | { $case: "stepGranted"; value: StepGranted }
+    | { $case: "runAsked"; value: RunAsked }
+    | { $case: "runGranted"; value: RunGranted }
     | undefined;
 }
 
@@ -491,6 +537,8 @@ export interface Snapshot {
     | undefined;
   /** As in RunClosed. */
   successorId: string;
+  /** Of the run as a whole. */
+  gate: SnapshotGate | undefined;
 }
 
 export interface Snapshot_AttributesEntry {
@@ -502,6 +550,16 @@ export interface SeenSignal {
   name: string;
   id: string;
   atUs: bigint;
+}
+
+/** What a step or run has asked for. */
+export interface SnapshotGate {
+  /** waiting, held or left. */
+  state: string;
+  ticket: number;
+  wants: Want[];
+  startAtUs: bigint;
+  sinceUs: bigint;
 }
 
 export interface SnapshotStep {
@@ -523,8 +581,9 @@ export interface SnapshotStep {
   fairnessKey: string;
   idempotencyKey: string;
   /** What it waits for, if it waits for a signal. */
-  awaits:
-    | StepAwaiting
+  awaits: StepAwaiting | undefined;
+  gate:
+    | SnapshotGate
     | undefined;
   /** Of a step that runs a body. */
   body:
@@ -592,7 +651,18 @@ export interface InboxBody {
     | { $case: "childClosed"; value: ChildClosed }
     | { $case: "signal"; value: SignalReceived }
     | { $case: "subStep"; value: SubStepCompleted }
+    | { $case: "semaphore"; value: SemaphoreTurn }
     | undefined;
+}
+
+/** Somebody who stands in line was granted what it asked for, or may ask again. */
+export interface SemaphoreTurn {
+  /** Empty: the run as a whole. */
+  path: string;
+  ticket: number;
+  isGranted: boolean;
+  /** When it begins, microseconds since 1970; 0: at once. */
+  startAtUs: bigint;
 }
 
 /** A step of another run starts this one. */
@@ -3892,6 +3962,427 @@ export const ChildTold: MessageFns<ChildTold> = {
   },
 };
 
+function createBaseWant(): Want {
+  return { kind: "", key: "", limit: 0, perUs: 0n };
+}
+
+export const Want: MessageFns<Want> = {
+  encode(message: Want, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.kind !== "") {
+      writer.uint32(10).string(message.kind);
+    }
+    if (message.key !== "") {
+      writer.uint32(18).string(message.key);
+    }
+    if (message.limit !== 0) {
+      writer.uint32(24).uint32(message.limit);
+    }
+    if (message.perUs !== 0n) {
+      if (BigInt.asUintN(64, message.perUs) !== message.perUs) {
+        throw new globalThis.Error("value provided for field message.perUs of type uint64 too large");
+      }
+      writer.uint32(32).uint64(message.perUs);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Want {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWant();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.kind = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.limit = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.perUs = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<Want>, I>>(base?: I): Want {
+    return Want.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<Want>, I>>(object: I): Want {
+    const message = createBaseWant();
+    message.kind = object.kind ?? "";
+    message.key = object.key ?? "";
+    message.limit = object.limit ?? 0;
+    message.perUs = (object.perUs !== undefined && object.perUs !== null) ? BigInt(object.perUs) : 0n;
+    return message;
+  },
+};
+
+function createBaseStepAsked(): StepAsked {
+  return { path: "", ticket: 0, wants: [], input: undefined, giveUpUs: 0n, fairnessKey: "", idempotencyKey: "" };
+}
+
+export const StepAsked: MessageFns<StepAsked> = {
+  encode(message: StepAsked, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.path !== "") {
+      writer.uint32(10).string(message.path);
+    }
+    if (message.ticket !== 0) {
+      writer.uint32(16).uint32(message.ticket);
+    }
+    for (const v of message.wants) {
+      Want.encode(v!, writer.uint32(26).fork()).join();
+    }
+    if (message.input !== undefined) {
+      ValueSource.encode(message.input, writer.uint32(34).fork()).join();
+    }
+    if (message.giveUpUs !== 0n) {
+      if (BigInt.asUintN(64, message.giveUpUs) !== message.giveUpUs) {
+        throw new globalThis.Error("value provided for field message.giveUpUs of type uint64 too large");
+      }
+      writer.uint32(40).uint64(message.giveUpUs);
+    }
+    if (message.fairnessKey !== "") {
+      writer.uint32(50).string(message.fairnessKey);
+    }
+    if (message.idempotencyKey !== "") {
+      writer.uint32(58).string(message.idempotencyKey);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StepAsked {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStepAsked();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.ticket = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.wants.push(Want.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.input = ValueSource.decode(reader, reader.uint32());
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.giveUpUs = reader.uint64() as bigint;
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.fairnessKey = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.idempotencyKey = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<StepAsked>, I>>(base?: I): StepAsked {
+    return StepAsked.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<StepAsked>, I>>(object: I): StepAsked {
+    const message = createBaseStepAsked();
+    message.path = object.path ?? "";
+    message.ticket = object.ticket ?? 0;
+    message.wants = object.wants?.map((e) => Want.fromPartial(e)) || [];
+    message.input = (object.input !== undefined && object.input !== null)
+      ? ValueSource.fromPartial(object.input)
+      : undefined;
+    message.giveUpUs = (object.giveUpUs !== undefined && object.giveUpUs !== null) ? BigInt(object.giveUpUs) : 0n;
+    message.fairnessKey = object.fairnessKey ?? "";
+    message.idempotencyKey = object.idempotencyKey ?? "";
+    return message;
+  },
+};
+
+function createBaseStepGranted(): StepGranted {
+  return { path: "", startAtUs: 0n };
+}
+
+export const StepGranted: MessageFns<StepGranted> = {
+  encode(message: StepGranted, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.path !== "") {
+      writer.uint32(10).string(message.path);
+    }
+    if (message.startAtUs !== 0n) {
+      if (BigInt.asUintN(64, message.startAtUs) !== message.startAtUs) {
+        throw new globalThis.Error("value provided for field message.startAtUs of type uint64 too large");
+      }
+      writer.uint32(16).uint64(message.startAtUs);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StepGranted {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStepGranted();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.startAtUs = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<StepGranted>, I>>(base?: I): StepGranted {
+    return StepGranted.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<StepGranted>, I>>(object: I): StepGranted {
+    const message = createBaseStepGranted();
+    message.path = object.path ?? "";
+    message.startAtUs = (object.startAtUs !== undefined && object.startAtUs !== null) ? BigInt(object.startAtUs) : 0n;
+    return message;
+  },
+};
+
+function createBaseRunAsked(): RunAsked {
+  return { ticket: 0, wants: [] };
+}
+
+export const RunAsked: MessageFns<RunAsked> = {
+  encode(message: RunAsked, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.ticket !== 0) {
+      writer.uint32(8).uint32(message.ticket);
+    }
+    for (const v of message.wants) {
+      Want.encode(v!, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RunAsked {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRunAsked();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.ticket = reader.uint32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.wants.push(Want.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<RunAsked>, I>>(base?: I): RunAsked {
+    return RunAsked.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<RunAsked>, I>>(object: I): RunAsked {
+    const message = createBaseRunAsked();
+    message.ticket = object.ticket ?? 0;
+    message.wants = object.wants?.map((e) => Want.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseRunGranted(): RunGranted {
+  return { startAtUs: 0n };
+}
+
+export const RunGranted: MessageFns<RunGranted> = {
+  encode(message: RunGranted, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.startAtUs !== 0n) {
+      if (BigInt.asUintN(64, message.startAtUs) !== message.startAtUs) {
+        throw new globalThis.Error("value provided for field message.startAtUs of type uint64 too large");
+      }
+      writer.uint32(8).uint64(message.startAtUs);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RunGranted {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRunGranted();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.startAtUs = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<RunGranted>, I>>(base?: I): RunGranted {
+    return RunGranted.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<RunGranted>, I>>(object: I): RunGranted {
+    const message = createBaseRunGranted();
+    message.startAtUs = (object.startAtUs !== undefined && object.startAtUs !== null) ? BigInt(object.startAtUs) : 0n;
+    return message;
+  },
+};
+
 function createBaseRunCompensating(): RunCompensating {
   return { steps: [] };
 }
@@ -4648,6 +5139,18 @@ export const Entry: MessageFns<Entry> = {
       case "subStepCompleted":
         SubStepCompleted.encode(message.entry.value, writer.uint32(642).fork()).join();
         break;
+      case "stepAsked":
+        StepAsked.encode(message.entry.value, writer.uint32(562).fork()).join();
+        break;
+      case "stepGranted":
+        StepGranted.encode(message.entry.value, writer.uint32(570).fork()).join();
+        break;
+      case "runAsked":
+        RunAsked.encode(message.entry.value, writer.uint32(578).fork()).join();
+        break;
+      case "runGranted":
+        RunGranted.encode(message.entry.value, writer.uint32(586).fork()).join();
+        break;
     }
     return writer;
   },
@@ -4945,6 +5448,38 @@ export const Entry: MessageFns<Entry> = {
             message.entry = { $case: "subStepCompleted", value: SubStepCompleted.decode(reader, reader.uint32()) };
             continue;
           }
+          case 70: {
+            if (tag !== 562) {
+              break;
+            }
+
+            message.entry = { $case: "stepAsked", value: StepAsked.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 71: {
+            if (tag !== 570) {
+              break;
+            }
+
+            message.entry = { $case: "stepGranted", value: StepGranted.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 72: {
+            if (tag !== 578) {
+              break;
+            }
+
+            message.entry = { $case: "runAsked", value: RunAsked.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 73: {
+            if (tag !== 586) {
+              break;
+            }
+
+            message.entry = { $case: "runGranted", value: RunGranted.decode(reader, reader.uint32()) };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -5173,6 +5708,30 @@ export const Entry: MessageFns<Entry> = {
         }
         break;
       }
+      case "stepAsked": {
+        if (object.entry?.value !== undefined && object.entry?.value !== null) {
+          message.entry = { $case: "stepAsked", value: StepAsked.fromPartial(object.entry.value) };
+        }
+        break;
+      }
+      case "stepGranted": {
+        if (object.entry?.value !== undefined && object.entry?.value !== null) {
+          message.entry = { $case: "stepGranted", value: StepGranted.fromPartial(object.entry.value) };
+        }
+        break;
+      }
+      case "runAsked": {
+        if (object.entry?.value !== undefined && object.entry?.value !== null) {
+          message.entry = { $case: "runAsked", value: RunAsked.fromPartial(object.entry.value) };
+        }
+        break;
+      }
+      case "runGranted": {
+        if (object.entry?.value !== undefined && object.entry?.value !== null) {
+          message.entry = { $case: "runGranted", value: RunGranted.fromPartial(object.entry.value) };
+        }
+        break;
+      }
     }
     return message;
   },
@@ -5288,6 +5847,7 @@ function createBaseSnapshot(): Snapshot {
     continuing: undefined,
     chain: undefined,
     successorId: "",
+    gate: undefined,
   };
 }
 
@@ -5394,6 +5954,9 @@ export const Snapshot: MessageFns<Snapshot> = {
     }
     if (message.successorId !== "") {
       writer.uint32(426).string(message.successorId);
+    }
+    if (message.gate !== undefined) {
+      SnapshotGate.encode(message.gate, writer.uint32(578).fork()).join();
     }
     return writer;
   },
@@ -5646,6 +6209,14 @@ export const Snapshot: MessageFns<Snapshot> = {
             message.successorId = reader.string();
             continue;
           }
+          case 72: {
+            if (tag !== 578) {
+              break;
+            }
+
+            message.gate = SnapshotGate.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -5724,6 +6295,9 @@ export const Snapshot: MessageFns<Snapshot> = {
       : undefined;
     message.chain = (object.chain !== undefined && object.chain !== null) ? Chain.fromPartial(object.chain) : undefined;
     message.successorId = object.successorId ?? "";
+    message.gate = (object.gate !== undefined && object.gate !== null)
+      ? SnapshotGate.fromPartial(object.gate)
+      : undefined;
     return message;
   },
 };
@@ -5877,6 +6451,115 @@ export const SeenSignal: MessageFns<SeenSignal> = {
   },
 };
 
+function createBaseSnapshotGate(): SnapshotGate {
+  return { state: "", ticket: 0, wants: [], startAtUs: 0n, sinceUs: 0n };
+}
+
+export const SnapshotGate: MessageFns<SnapshotGate> = {
+  encode(message: SnapshotGate, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.state !== "") {
+      writer.uint32(10).string(message.state);
+    }
+    if (message.ticket !== 0) {
+      writer.uint32(16).uint32(message.ticket);
+    }
+    for (const v of message.wants) {
+      Want.encode(v!, writer.uint32(26).fork()).join();
+    }
+    if (message.startAtUs !== 0n) {
+      if (BigInt.asUintN(64, message.startAtUs) !== message.startAtUs) {
+        throw new globalThis.Error("value provided for field message.startAtUs of type uint64 too large");
+      }
+      writer.uint32(32).uint64(message.startAtUs);
+    }
+    if (message.sinceUs !== 0n) {
+      if (BigInt.asUintN(64, message.sinceUs) !== message.sinceUs) {
+        throw new globalThis.Error("value provided for field message.sinceUs of type uint64 too large");
+      }
+      writer.uint32(40).uint64(message.sinceUs);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SnapshotGate {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSnapshotGate();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.state = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.ticket = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.wants.push(Want.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.startAtUs = reader.uint64() as bigint;
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.sinceUs = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<SnapshotGate>, I>>(base?: I): SnapshotGate {
+    return SnapshotGate.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<SnapshotGate>, I>>(object: I): SnapshotGate {
+    const message = createBaseSnapshotGate();
+    message.state = object.state ?? "";
+    message.ticket = object.ticket ?? 0;
+    message.wants = object.wants?.map((e) => Want.fromPartial(e)) || [];
+    message.startAtUs = (object.startAtUs !== undefined && object.startAtUs !== null) ? BigInt(object.startAtUs) : 0n;
+    message.sinceUs = (object.sinceUs !== undefined && object.sinceUs !== null) ? BigInt(object.sinceUs) : 0n;
+    return message;
+  },
+};
+
 function createBaseSnapshotStep(): SnapshotStep {
   return {
     path: "",
@@ -5895,6 +6578,7 @@ function createBaseSnapshotStep(): SnapshotStep {
     fairnessKey: "",
     idempotencyKey: "",
     awaits: undefined,
+    gate: undefined,
     body: undefined,
     subSteps: [],
   };
@@ -5958,6 +6642,9 @@ export const SnapshotStep: MessageFns<SnapshotStep> = {
     }
     if (message.awaits !== undefined) {
       StepAwaiting.encode(message.awaits, writer.uint32(322).fork()).join();
+    }
+    if (message.gate !== undefined) {
+      SnapshotGate.encode(message.gate, writer.uint32(578).fork()).join();
     }
     if (message.body !== undefined) {
       SnapshotBody.encode(message.body, writer.uint32(402).fork()).join();
@@ -6109,6 +6796,14 @@ export const SnapshotStep: MessageFns<SnapshotStep> = {
             message.awaits = StepAwaiting.decode(reader, reader.uint32());
             continue;
           }
+          case 72: {
+            if (tag !== 578) {
+              break;
+            }
+
+            message.gate = SnapshotGate.decode(reader, reader.uint32());
+            continue;
+          }
           case 50: {
             if (tag !== 402) {
               break;
@@ -6169,6 +6864,9 @@ export const SnapshotStep: MessageFns<SnapshotStep> = {
     message.idempotencyKey = object.idempotencyKey ?? "";
     message.awaits = (object.awaits !== undefined && object.awaits !== null)
       ? StepAwaiting.fromPartial(object.awaits)
+      : undefined;
+    message.gate = (object.gate !== undefined && object.gate !== null)
+      ? SnapshotGate.fromPartial(object.gate)
       : undefined;
     message.body = (object.body !== undefined && object.body !== null)
       ? SnapshotBody.fromPartial(object.body)
@@ -6753,6 +7451,9 @@ export const InboxBody: MessageFns<InboxBody> = {
       case "subStep":
         SubStepCompleted.encode(message.body.value, writer.uint32(642).fork()).join();
         break;
+      case "semaphore":
+        SemaphoreTurn.encode(message.body.value, writer.uint32(562).fork()).join();
+        break;
     }
     return writer;
   },
@@ -6850,6 +7551,14 @@ export const InboxBody: MessageFns<InboxBody> = {
             message.body = { $case: "subStep", value: SubStepCompleted.decode(reader, reader.uint32()) };
             continue;
           }
+          case 70: {
+            if (tag !== 562) {
+              break;
+            }
+
+            message.body = { $case: "semaphore", value: SemaphoreTurn.decode(reader, reader.uint32()) };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -6928,7 +7637,107 @@ export const InboxBody: MessageFns<InboxBody> = {
         }
         break;
       }
+      case "semaphore": {
+        if (object.body?.value !== undefined && object.body?.value !== null) {
+          message.body = { $case: "semaphore", value: SemaphoreTurn.fromPartial(object.body.value) };
+        }
+        break;
+      }
     }
+    return message;
+  },
+};
+
+function createBaseSemaphoreTurn(): SemaphoreTurn {
+  return { path: "", ticket: 0, isGranted: false, startAtUs: 0n };
+}
+
+export const SemaphoreTurn: MessageFns<SemaphoreTurn> = {
+  encode(message: SemaphoreTurn, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.path !== "") {
+      writer.uint32(10).string(message.path);
+    }
+    if (message.ticket !== 0) {
+      writer.uint32(16).uint32(message.ticket);
+    }
+    if (message.isGranted !== false) {
+      writer.uint32(24).bool(message.isGranted);
+    }
+    if (message.startAtUs !== 0n) {
+      if (BigInt.asUintN(64, message.startAtUs) !== message.startAtUs) {
+        throw new globalThis.Error("value provided for field message.startAtUs of type uint64 too large");
+      }
+      writer.uint32(32).uint64(message.startAtUs);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SemaphoreTurn {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSemaphoreTurn();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.ticket = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.isGranted = reader.bool();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.startAtUs = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<SemaphoreTurn>, I>>(base?: I): SemaphoreTurn {
+    return SemaphoreTurn.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<SemaphoreTurn>, I>>(object: I): SemaphoreTurn {
+    const message = createBaseSemaphoreTurn();
+    message.path = object.path ?? "";
+    message.ticket = object.ticket ?? 0;
+    message.isGranted = object.isGranted ?? false;
+    message.startAtUs = (object.startAtUs !== undefined && object.startAtUs !== null) ? BigInt(object.startAtUs) : 0n;
     return message;
   },
 };

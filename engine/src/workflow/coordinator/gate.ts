@@ -1,0 +1,123 @@
+/** Ticks that touch shared authority: what they ask, and how a batch of them is decided under its locks. Pure. */
+import { SemaphoreBook, type Turn, type Want } from '../../capacity/index.js';
+import type { RunInput } from '../machine/inputs.js';
+import { AskingGate } from './asking-gate.js';
+import type { Verdict } from './commit-batch.js';
+import type { GateLocks, GateUsage } from './gate-ports.js';
+import type { GateDecision, GateOutcome, InboxMessage, RunKey, TickOutcome } from './ports.js';
+import { encodeInput } from './run-logic.js';
+import type { Tick } from './tick.js';
+
+/** Longest time that a batch is decided under its locks, ms; what it does not come to goes into the next one. */
+const DECIDE_MS = 5;
+
+/** A gate that grants by a book of semaphores. */
+class BookGate extends AskingGate {
+  /** It was asked for keys that are not locked: what it answered is no answer. */
+  isOutside = false;
+
+  constructor(
+    run: RunKey,
+    readonly book: SemaphoreBook,
+  ) {
+    super(run);
+  }
+
+  override ask(path: string, ticket: number, wants: readonly Want[]): number | null {
+    this.note(wants);
+    const { tenantId, runId } = this.run;
+    const answer = this.book.ask({ tenantId, runId, path }, ticket, wants);
+    if (answer.kind === 'outside') this.isOutside = true;
+    return answer.kind === 'granted' ? beginning(answer.startAtUs, this.book) : null;
+  }
+
+  override release(path: string, wants: readonly Want[]): void {
+    this.note(wants);
+    const { tenantId, runId } = this.run;
+    if (!this.book.release({ tenantId, runId, path }, wants)) this.isOutside = true;
+  }
+}
+
+/** 0 for at once: clocks differ. */
+function beginning(startAtUs: number, { nowUs }: SemaphoreBook): number {
+  return startAtUs <= nowUs ? 0 : startAtUs;
+}
+
+/** What somebody hears whose turn it is. */
+function messageOf({ to, ticket, startAtUs }: Turn, book: SemaphoreBook): Omit<InboxMessage, 'id'> {
+  const { tenantId, runId, path } = to;
+  const at = startAtUs === null ? null : beginning(startAtUs, book);
+  const input: RunInput & { readonly kind: 'semaphore' } = { kind: 'semaphore', path, ticket, startAtUs: at };
+  return { tenantId, runId, kind: 'semaphore', body: encodeInput(input) };
+}
+
+/** A batch of the gate lane while it is decided. */
+export class GateBatch {
+  /** As they were decided; null: not yet, it goes into the next batch. */
+  #decided: (Tick | null)[] = [];
+
+  constructor(
+    readonly ticks: readonly Tick[],
+    readonly monotonicMs: () => number,
+  ) {}
+
+  /** What it locks. */
+  get locks(): GateLocks {
+    const semaphores = this.ticks.flatMap(({ gated, cell }) => [...(gated?.keys ?? []), ...cell.gateKeys]);
+    return { semaphores, runIds: this.ticks.map(({ cell }) => cell.runId) };
+  }
+
+  /** Decides tick by tick, in order of arrival. */
+  decide({ nowUs, semaphores }: GateUsage): GateDecision {
+    const book = new SemaphoreBook(semaphores, nowUs);
+    const untilMs = this.monotonicMs() + DECIDE_MS;
+    this.#decided = [];
+    for (const tick of this.ticks) {
+      const isLate = this.#decided.length > 0 && this.monotonicMs() >= untilMs;
+      this.#decided.push(isLate ? null : this.#decideOne(tick, book));
+    }
+    const ticks = this.#decided.flatMap((tick) => (tick === null ? [] : [tick.write]));
+    return { ticks, semaphores: book.changes() };
+  }
+
+  #decideOne(tick: Tick, book: SemaphoreBook): Tick | null {
+    if (tick.gated === null) return tick;
+    const fork = book.fork();
+    const gate = new BookGate(tick.cell, fork);
+    const result = tick.gated.compute(gate);
+    // The next batch locks what this one was asked for.
+    tick.cell.gateKeys = gate.isOutside ? [...gate.keys.values()] : [];
+    if (gate.isOutside || result.kind !== 'tick') return null;
+    const decided = result.tick;
+    const messages = book.keep(fork).map((turn) => messageOf(turn, book));
+    if (messages.length === 0) return decided;
+    const { write } = decided;
+    return { ...decided, write: { ...write, messages: [...(write.messages ?? []), ...messages] } };
+  }
+
+  /** One verdict for each tick of the batch. */
+  verdicts(ticks: readonly TickOutcome[], isUndone: boolean): readonly Verdict[] {
+    let at = 0;
+    return this.#decided.map((tick): Verdict => {
+      if (tick === null) return { kind: 'again' };
+      const kind = ticks[at];
+      at += 1;
+      if (kind === undefined) return { kind: 'unknown' };
+      return isUndone && kind === 'written' ? { kind: 'again' } : { kind, tick };
+    });
+  }
+}
+
+/** Commits a batch in the gate lane. */
+export async function sendGated(
+  batch: GateBatch,
+  commit: (locks: GateLocks, decide: (usage: GateUsage) => GateDecision) => Promise<GateOutcome>,
+) {
+  const outcome = await commit(batch.locks, (usage) => batch.decide(usage));
+  if (outcome.kind === 'undone') {
+    const told = { kind: 'committed', ticks: outcome.ticks } as const;
+    return { kind: 'decided', verdicts: batch.verdicts(outcome.ticks, true), outcome: told } as const;
+  }
+  if (outcome.kind !== 'committed') return outcome;
+  return { kind: 'decided', verdicts: batch.verdicts(outcome.ticks, false), outcome } as const;
+}

@@ -1,0 +1,129 @@
+/**
+ * A batch of the gate lane: one transaction of three steps. All locks first, in one order; then what is used is read;
+ * then it is decided in this process, and written together with the journal.
+ *
+ * Locks are taken in the order: fence, semaphores by tenant and key. Kinds of authority to come take their places
+ * between and behind them (docs: commit lanes); a start key or a full mailbox is met with the journal, without a wait.
+ */
+import { ensureSemaphores, keyArrays, lockSemaphoresSql, nameOf, readSemaphores } from '../../capacity/index.js';
+import { writeSemaphores, type SemaphoreKey } from '../../capacity/index.js';
+import { impossible } from '../../kernel/index.js';
+import { prepared, uuidArray, type Connection, type Queryable, type Row } from '../../store/index.js';
+import type { GateLocks, GateUsage } from '../coordinator/gate-ports.js';
+import { BOX_SEALED_MS } from '../coordinator/ports.js';
+import type { GateDecision, GateOutcome, TickOutcome, TickWrite } from '../coordinator/ports.js';
+import { layOut, type CommitAnswer } from './commit-batch.js';
+import { fenceSql, GATE_LANE } from './commit-statement.js';
+
+const LOCK = prepared(
+  'gate_lock',
+  `with ${fenceSql(GATE_LANE)}, semaphores as materialized (
+  ${lockSemaphoresSql('$3', '$4', 'exists (select 1 from fence)')}
+)
+select (select count(*)::int from fence) as fence, (select count(*)::int from semaphores) as semaphores`,
+);
+
+/** Semaphores that a process knows to be there, so that their rows need not be made. */
+export class KnownSemaphores {
+  readonly #names = new Set<string>();
+
+  constructor(readonly limit = 50_000) {}
+
+  missing(keys: readonly SemaphoreKey[]): readonly SemaphoreKey[] {
+    return keys.filter((key) => !this.#names.has(nameOf(key)));
+  }
+
+  add(keys: readonly SemaphoreKey[]): void {
+    if (this.#names.size > this.limit) this.#names.clear();
+    for (const key of keys) this.#names.add(nameOf(key));
+  }
+
+  forget(keys: readonly SemaphoreKey[]): void {
+    for (const key of keys) this.#names.delete(nameOf(key));
+  }
+}
+
+const SEAL = prepared(
+  'gate_seal',
+  `with ${fenceSql(GATE_LANE)}
+update ductor.runs r set sealed_until = ductor.now_us() + ${BOX_SEALED_MS * 1000}
+from fence, unnest($3::uuid[], $4::uuid[]) as t (tenant_id, run_id)
+where r.tenant_id = t.tenant_id and r.run_id = t.run_id`,
+);
+
+/** Seals anew the boxes that keep runs from ending: the seal of the commit is gone with its transaction. */
+async function seal(session: Queryable, head: readonly unknown[], writes: readonly TickWrite[]): Promise<void> {
+  if (writes.length === 0) return;
+  const [tenants, runs] = [writes.map(({ tenantId }) => tenantId), writes.map(({ runId }) => runId)];
+  await session.query(SEAL, [...head, uuidArray(tenants), uuidArray(runs)]);
+}
+
+/** Ends the transaction without writing. */
+class Undo extends Error {
+  constructor(
+    readonly outcome: GateOutcome,
+    readonly unread: readonly TickWrite[] = [],
+  ) {
+    super('nothing is written');
+  }
+}
+
+/** Keys in the order in which they are locked, each once. */
+function inOrder(keys: readonly SemaphoreKey[]): readonly SemaphoreKey[] {
+  const byName = new Map(keys.map((key) => [nameOf(key), key]));
+  return [...byName.keys()].sort().flatMap((name) => byName.get(name) ?? []);
+}
+
+async function write(tx: Queryable, head: readonly unknown[], decision: GateDecision): Promise<GateOutcome> {
+  const batch = layOut(decision.ticks, GATE_LANE);
+  let ticks: readonly TickOutcome[] = decision.ticks.map(() => 'written');
+  if (batch !== undefined) {
+    const { rows } = await tx.query<CommitAnswer>(batch.statement, [...head, ...batch.values]);
+    const answer = rows[0] ?? impossible('commit-without-answer', 'the commit statement returned no row');
+    if (answer.fence === 0) throw new Undo({ kind: 'fenced' });
+    ticks = batch.outcomes(answer);
+  }
+  // What the others were granted was decided with what this one gave back.
+  if (ticks.some((outcome) => outcome !== 'written')) {
+    const unread = decision.ticks.filter((_, index) => ticks[index] === 'unread');
+    throw new Undo({ kind: 'undone', ticks }, unread);
+  }
+  await writeSemaphores(tx, decision.semaphores);
+  return { kind: 'committed', ticks };
+}
+
+/**
+ * Commits a batch. Throws what the database throws.
+ *
+ * @param head node and its session of the gate lane
+ * @param decide called once, under the locks
+ */
+export async function commitGated(
+  session: Connection,
+  head: readonly unknown[],
+  locks: GateLocks,
+  known: KnownSemaphores,
+  decide: (usage: GateUsage) => GateDecision,
+): Promise<GateOutcome> {
+  const keys = inOrder(locks.semaphores);
+  const missing = known.missing(keys);
+  await ensureSemaphores(session, missing);
+  known.add(missing);
+  try {
+    return await session.transaction(async (tx) => {
+      const { rows } = await tx.query<Row & { fence: number; semaphores: number }>(LOCK, [...head, ...keyArrays(keys)]);
+      const [locked] = rows;
+      if (locked === undefined || locked.fence === 0) throw new Undo({ kind: 'fenced' });
+      if (locked.semaphores < keys.length) {
+        known.forget(keys);
+        throw new Undo({ kind: 'repeat', sqlState: '40001' });
+      }
+      const { nowUs, usages } = await readSemaphores(tx, keys, locks.runIds);
+      return await write(tx, head, decide({ nowUs, semaphores: usages }));
+    });
+  } catch (error) {
+    if (!(error instanceof Undo)) throw error;
+    await seal(session, head, error.unread);
+    return error.outcome;
+  }
+}
