@@ -4,11 +4,12 @@ import { Status } from '../../gen/ductor/v1/workflow.js';
 import { clientCommand, type CliContext, type ClientOptions } from '../context.js';
 import { enumOption } from '../enum-option.js';
 import { pageOptions } from '../list-page.js';
-import { expectOption, pair } from '../options.js';
+import { expectOption, pair, wholeNumber } from '../options.js';
 import { createPool, updatePool, type PoolContentOptions, type UpdatePoolOptions } from './change.js';
 import { deletePool, setPoolEnabled, type PoolControlOptions } from './control.js';
 import { listPools, type ListPoolsOptions } from './list.js';
 import { getPool, showPoolStats } from './show.js';
+import { watchPoolUntilInterrupt, type WatchPoolOptions } from './watch.js';
 
 const LEFT_STATUSES = ['inactive', 'archived'];
 
@@ -40,6 +41,16 @@ function readingCommands(group: Command, context: CliContext): void {
     summary: 'add up what the recipients of a pool can take and have taken',
     examples: [['ductor pool stats billing', 'units in use, as a bar']],
   }).action((pool: string, options: ClientOptions) => showPoolStats(context, pool, options));
+  clientCommand(group, {
+    usage: 'watch <pool>',
+    summary: 'show how loaded each recipient is, once a second, the fullest first',
+    examples: [
+      ['ductor pool watch billing', 'redrawn in place; Ctrl-C ends it'],
+      ['ductor pool watch billing --json', 'the sums of GET /api/pools/{pool_id}/stats, a line a second'],
+    ],
+  })
+    .option('--count <pictures>', 'end after so many', wholeNumber(1, 1_000_000))
+    .action((pool: string, options: WatchPoolOptions) => watchPoolUntilInterrupt(context, pool, options));
 }
 
 function writingCommands(group: Command, context: CliContext): void {

@@ -74,7 +74,7 @@ export function getPool(context: CliContext, pool: string, options: ClientOption
 }
 
 /** The figures of a pool in one line, with a bar. */
-function statsLine(stats: PoolStats, terminal: CliContext['terminal']): string {
+export function statsLine(stats: PoolStats, terminal: CliContext['terminal']): string {
   const { usedCapacity: used, totalCapacity: total, activeRecipients: active, totalRecipients: all } = stats;
   const bar = painter(terminal)(loadTone(used, total), loadBar(used, total, BAR_CHARS, terminal.isUnicode));
   const share = stats.utilization === undefined ? '' : ` (${Math.round(stats.utilization * 100)} %)`;
