@@ -106,6 +106,11 @@ describe('ductor workflow', () => {
     expect(shown).toMatch(/◷ again\s+WAIT\s+pause\s+duration 6ms/);
     expect(await done('workflow', 'show', 'short', '--version', '1')).toContain('duration 5ms');
     expect(await done('workflow', 'show', 'short', '--draft')).toContain('(draft)');
+    expect(await done('workflow', 'show', 'short', '--graph')).toBe('  ◷ pause\n     ▼\n  ◷ again\n');
+    const mermaid = await done('workflow', 'show', 'short', '--format', 'mermaid');
+    expect(mermaid).toContain('title: "short: A short one (version 2, the current one)"');
+    expect(mermaid).toContain('  s0["◷ pause<br/>WAIT"]\n  s1["◷ again<br/>WAIT"]\n  s0 --> s1\n');
+    expect(await done('workflow', 'show', 'short', '--format', 'svg')).toMatch(/^<svg [^]*<\/svg>\n$/);
     const old = await ductor(['workflow', 'show', 'short', '--version', '9']);
     expect(old.err).toContain('short has no version 9');
   });
@@ -166,6 +171,8 @@ describe('ductor run', () => {
     const shown = await done('run', 'show', id);
     expect(shown).toContain('  ✓ pause\n     ▼\n  ✓ again\n');
     expect(shown).toContain('attributes  b=2');
+    expect(await done('run', 'show', id, '--format', 'mermaid')).toContain('  class s0,s1 state_completed\n');
+    expect(await done('run', 'show', id, '--format', 'svg')).toContain('<title>✓ again, WAIT, COMPLETED</title>');
     expect(shown).toMatch(/input\s+\{"n":2\}/);
     expect(await done('run', 'list', '--state', 'completed', '--workflow', 'short')).toContain(id);
     expect(await done('run', 'list', '--state', 'parked')).toBe('There is no such run.\n');
@@ -232,6 +239,8 @@ describe('usage', () => {
     [['run', 'trigger']],
     [['run', 'list', '--limit', '0']],
     [['workflow', 'show', 'x', '--version', 'one']],
+    [['workflow', 'show', 'x', '--format', 'png']],
+    [['run', 'show', 'x', '--format', 'svg', '--json']],
     [['dev', '--port', '70000']],
     [['nonsense']],
     [['run', 'nonsense']],

@@ -1,30 +1,16 @@
 /** A graph as text: layers from top to bottom, lines between them. */
-import { painter, type Tone } from '../output/paint.js';
+import { painter } from '../output/paint.js';
 import { characters, oneLine, shorten } from '../output/safe-text.js';
 import type { Terminal } from '../output/terminal.js';
 import { Canvas } from './canvas.js';
 import { collapse } from './collapse.js';
-import type { Dag, DagNode, EdgeKind } from './graph.js';
+import { ARROWS, MEANINGS } from './edge-kinds.js';
+import type { Dag, DagNode } from './graph.js';
 import { layersOf, type Slot } from './layers.js';
 import { orderLayers } from './order.js';
 import { middleOf, type Place, placeSlots } from './place.js';
 import { route, type Bundle } from './route.js';
 import { summary } from './summary.js';
-
-/** Arrows by what the edge waits for. */
-const ARROWS: Readonly<Record<EdgeKind, { readonly unicode: string; readonly ascii: string; readonly tone: Tone }>> = {
-  success: { unicode: '▼', ascii: 'v', tone: 'quiet' },
-  failure: { unicode: '✗', ascii: 'x', tone: 'bad' },
-  always: { unicode: '◆', ascii: 'o', tone: 'quiet' },
-  timeout: { unicode: '◷', ascii: 't', tone: 'warning' },
-  compensate: { unicode: '↶', ascii: 'u', tone: 'warning' },
-};
-const MEANINGS: readonly (readonly [EdgeKind, string])[] = [
-  ['failure', 'on failure'],
-  ['always', 'on success or failure'],
-  ['timeout', 'on a timeout'],
-  ['compensate', 'undoes it when the run does not complete'],
-];
 
 /** Longest names, in characters; a drawing that is too wide is tried again with the next one. */
 const NAME_CHARS = [28, 16, 10];

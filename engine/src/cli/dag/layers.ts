@@ -74,7 +74,8 @@ function depths({ nodes, edges }: Dag): Depths {
   return { depth, edges: kept };
 }
 
-const bendKey = (source: string, layer: number): string => `\0${layer} ${source}`;
+/** Key of the bend that the edges of a source share in a layer. */
+export const bendKey = (source: string, layer: number): string => `\0${layer} ${source}`;
 
 /** The graph in layers, each in the order of the definition. */
 export function layersOf(dag: Dag): Layered {

@@ -2,13 +2,14 @@
 import type { Command } from 'commander';
 import { clientCommand, type CliContext, type ClientOptions } from '../context.js';
 import { duration, pair, wholeNumber } from '../options.js';
+import { formatOption } from '../picture/format.js';
 import { BATCH_ACTION_NAMES, batchRuns, listDeadLetters, type BatchOptions, type DeadLettersOptions } from './batch.js';
 import { controlRun, type ControlOptions } from './control.js';
 import { explainRun } from './explain-run.js';
 import { forkRun, type ForkOptions } from './fork.js';
 import { showHistory } from './history.js';
 import { listRuns, RUN_STATE_NAMES, type ListOptions } from './list.js';
-import { showRun } from './show.js';
+import { showRun, type ShowRunOptions } from './show.js';
 import { approveRun, signalRun, type ApproveOptions, type SignalOptions } from './signal.js';
 import { triggerRun, type TriggerOptions } from './trigger.js';
 import { watchRun, type WatchOptions } from './watch.js';
@@ -69,8 +70,13 @@ function readingCommands(group: Command, context: CliContext): void {
   clientCommand(group, {
     usage: 'show <run>',
     summary: 'draw where a run stands, and say what each step waits for',
-    examples: [['ductor run show 01986b…', 'the graph with the states of its steps']],
-  }).action((runId: string, options: ClientOptions) => showRun(context, runId, options));
+    examples: [
+      ['ductor run show 01986b…', 'the graph with the states of its steps'],
+      ['ductor run show 01986b… --format mermaid', 'the same for a document'],
+    ],
+  })
+    .addOption(formatOption())
+    .action((runId: string, options: ShowRunOptions) => showRun(context, runId, options));
   clientCommand(group, {
     usage: 'explain <run>',
     summary: 'say the one reason a run waits for, and what can be done about it',

@@ -5,8 +5,15 @@ import { DuctorError } from '../../kernel/index.js';
 import type { EngineClient } from '../connect/engine-client.js';
 import { type CliContext, type ClientOptions, withEngine } from '../context.js';
 import { messageToJson } from '../output/message-json.js';
+import { type PictureFormat, pictureText } from '../picture/format.js';
+import { runPicture } from '../picture/picture.js';
 import { runText } from '../view/run-view.js';
 import { findVersion, given } from '../workflow/find-definition.js';
+
+/** Options of the command. */
+export interface ShowRunOptions extends ClientOptions {
+  readonly format?: PictureFormat;
+}
 
 /** A run. Throws not_found. */
 export async function findRun(engine: EngineClient, runId: string): Promise<Run> {
@@ -25,8 +32,18 @@ export async function definitionOf(engine: EngineClient, run: Run): Promise<Work
   }
 }
 
+/** The picture of a run; without its definition there is nothing to draw. */
+function runPictureText(run: Run, definition: WorkflowDefinition | undefined, format: PictureFormat): string {
+  if (definition !== undefined) return pictureText(runPicture(run, definition), format);
+  const version = `version ${run.version} of ${run.familySlug}`;
+  const message = `run ${run.id} cannot be drawn: ${version} cannot be read with this key`;
+  throw new DuctorError('permission_denied', message, {
+    remedy: 'Take a key that may read workflows, or leave --format out.',
+  });
+}
+
 /** Runs the command. */
-export function showRun(context: CliContext, runId: string, options: ClientOptions): Promise<void> {
+export function showRun(context: CliContext, runId: string, options: ShowRunOptions): Promise<void> {
   return withEngine(context, options, async (engine) => {
     const { terminal, clock } = context;
     const run = await findRun(engine, runId);
@@ -34,6 +51,8 @@ export function showRun(context: CliContext, runId: string, options: ClientOptio
       terminal.out(`${await messageToJson('Run', Run, run)}\n`);
       return;
     }
-    terminal.out(runText(run, await definitionOf(engine, run), terminal, clock.nowUs()));
+    const definition = await definitionOf(engine, run);
+    if (options.format === undefined) terminal.out(runText(run, definition, terminal, clock.nowUs()));
+    else terminal.out(runPictureText(run, definition, options.format));
   });
 }

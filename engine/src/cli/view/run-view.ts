@@ -2,14 +2,14 @@
 import type { Failure } from '../../gen/ductor/v1/common.js';
 import type { Run, StepRun } from '../../gen/ductor/v1/run.js';
 import type { WorkflowDefinition } from '../../gen/ductor/v1/workflow.js';
-import { drawDag } from '../dag/draw.js';
 import { type Paint, painter } from '../output/paint.js';
 import { cut, oneLine } from '../output/safe-text.js';
 import { type Cell, table } from '../output/table.js';
 import type { Terminal } from '../output/terminal.js';
 import { distanceText, momentText, spanText, usOf } from '../output/times.js';
-import { dagOf } from './definition-view.js';
+import { definitionDrawing } from './definition-view.js';
 import { isClosedState, runStateName, runTone, stepMark, stepStateName } from './marks.js';
+import { NO_STATE, standings } from './step-states.js';
 
 const VALUE_CHARS = 400;
 
@@ -106,9 +106,9 @@ export function runText(
   const paint = painter(terminal);
   const lines = [...factLines(run, paint, nowUs), ''];
   if (definition !== undefined) {
-    const states = new Map(run.steps.map(({ path, state }) => [path, state]));
-    const dag = dagOf(definition, (ref) => stepMark(states.get(ref) ?? 0));
-    lines.push(...drawDag(dag, terminal).map((line) => `  ${line}`.trimEnd()), '');
+    const states = standings(run);
+    const drawing = definitionDrawing(definition, terminal, ({ ref }) => states.get(ref)?.mark ?? NO_STATE);
+    lines.push(...drawing, '');
   }
   const steps = table(terminal, ['STEP', 'STATE', 'ATTEMPT', 'DETAIL'], stepRows(run, terminal.isUnicode));
   return `${lines.join('\n')}\n${steps}`;

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { clientCommand, type CliContext, type ClientOptions } from '../context.js';
 import { wholeNumber } from '../options.js';
+import { formatOption } from '../picture/format.js';
 import { diffWorkflow, versionOr } from './diff.js';
 import { type ListOptions, listWorkflows } from './list.js';
 import { promoteWorkflow } from './promote.js';
@@ -37,10 +38,13 @@ export function workflowCommands(root: Command, context: CliContext): void {
       ['ductor workflow show hello', 'the current version'],
       ['ductor workflow show hello --version 1', 'an earlier one'],
       ['ductor workflow show hello --draft', 'what the next publish makes a version'],
+      ['ductor workflow show hello --format svg > hello.svg', 'a picture for a document'],
     ],
   })
     .option('--version <number>', 'this version', wholeNumber(1, MAX_VERSION))
     .option('--draft', 'the draft')
+    .option('--graph', 'print only the drawing')
+    .addOption(formatOption())
     .action((slug: string, options: ShowOptions) => showWorkflow(context, slug, options));
   comparingCommands(group, context);
 }

@@ -5,13 +5,18 @@ import type { EngineClient } from '../connect/engine-client.js';
 import { type CliContext, type ClientOptions, withEngine } from '../context.js';
 import { messageToJson } from '../output/message-json.js';
 import { painter } from '../output/paint.js';
-import { definitionText } from '../view/definition-view.js';
+import { type PictureFormat, pictureText } from '../picture/format.js';
+import { definitionPicture } from '../picture/picture.js';
+import { definitionDrawing, definitionText } from '../view/definition-view.js';
 import { findVersion, findWorkflow } from './find-definition.js';
 
 /** Options of the command. */
 export interface ShowOptions extends ClientOptions {
   readonly version?: number;
   readonly draft?: boolean;
+  /** Only the drawing, without the table of steps. */
+  readonly graph?: boolean;
+  readonly format?: PictureFormat;
 }
 
 interface Shown {
@@ -49,6 +54,14 @@ export function showWorkflow(context: CliContext, slug: string, options: ShowOpt
     const { what, definition, json } = await shown(engine, slug, options);
     if (options.json === true) {
       terminal.out(`${await json()}\n`);
+      return;
+    }
+    if (options.format !== undefined) {
+      terminal.out(pictureText(definitionPicture(definition, what), options.format));
+      return;
+    }
+    if (options.graph === true) {
+      terminal.out(`${definitionDrawing(definition, terminal).join('\n')}\n`);
       return;
     }
     const title = definition.title === '' ? '' : `: ${definition.title}`;
