@@ -67,7 +67,25 @@ export type {
   LoopBody,
   LoopOptions,
 } from './workflow/bodies.js';
-export type { DefinitionOptions } from './workflow/builder.js';
+export type {
+  Aggregated,
+  AggregateOptions,
+  Aggregation,
+  Aggregations,
+  Assertion,
+  DedupeOptions,
+  ItemsOf,
+  ListRef,
+  Made,
+  Merged,
+  MergeMode,
+  MergeOptions,
+  MergePart,
+  OfItem,
+  SortKey,
+  SortKeys,
+} from './workflow/dataflow-types.js';
+export type { DefinitionOptions } from './workflow/definition-options.js';
 export type { WorkflowBuilder } from './workflow/workflow-builder.js';
 export type {
   AnyStep,

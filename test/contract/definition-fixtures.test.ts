@@ -2,6 +2,8 @@
  * The fixtures speak of all that the language has, by its own tables; each in JSON and in code is one definition: both
  * compile to the same plan.
  */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { CONTRACT } from '../../engine/src/api/testing/three-doors.js';
 import { createCelCompiler } from '../../engine/src/expressions/index.js';
@@ -16,6 +18,7 @@ import type { Fields, FieldSpec } from '../../engine/src/workflow/definition/com
 import { OPERATIONS } from '../../engine/src/workflow/definition/step-types/dataflow/dataflow.js';
 import { STEP_TYPES } from '../../engine/src/workflow/definition/step-types/index.js';
 import type { Plan } from '../../engine/src/workflow/machine/index.js';
+import { ROOT } from '../support/child.js';
 import { definitionFixtures } from '../support/definition-fixtures.js';
 
 const cel = createCelCompiler();
@@ -129,4 +132,11 @@ describe('a fixture', () => {
       expect(text.plan.steps.length).toBeGreaterThan(0);
     },
   );
+
+  it('stands in docs/workflows.md as the example of its operations in code', () => {
+    const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+    const shown = /^```ts dataflow\n([\s\S]*?)^```$/m.exec(read('docs/workflows.md'))?.[1];
+    expect(shown).toMatch(/^const workflow = defineWorkflow/);
+    expect(read('test/fixtures/definitions/dataflow.ts')).toContain(shown);
+  });
 });

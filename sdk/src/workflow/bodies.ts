@@ -82,10 +82,15 @@ export function emptyLevel(): Level {
   return { steps: [], edges: [], outer: [] };
 }
 
-/** A variable of a body. */
-export function bodyVariable<T>(name: 'item' | 'index' | 'vars'): Ref<T> {
-  // Numbers of the SDK are doubles, as all numbers of JSON.
-  return makeReference({ cel: name === 'index' ? 'double(index)' : name, reads: [] }) as Ref<T>;
+/**
+ * A variable of a body, or of a function of items.
+ *
+ * @param of the step whose body or function it is
+ */
+export function bodyVariable<T>(name: 'item' | 'index' | 'vars', of: string): Ref<T> {
+  // Numbers of the SDK are doubles, as all numbers of JSON. Functions of items have no vars, so nothing hides those.
+  const reads = name === 'vars' ? [] : [{ ref: of, what: 'item' as const }];
+  return makeReference({ cel: name === 'index' ? 'double(index)' : name, reads }) as Ref<T>;
 }
 
 function isHandle(value: unknown): value is StepHandle<unknown> {

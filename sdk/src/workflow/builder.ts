@@ -11,7 +11,19 @@ import { connectionsOf } from './edges.js';
 import { callbackJson } from './callback-options.js';
 import { type ContinueOptions, continueJson } from './continuing.js';
 import { type CompensationOptions, type NamedUndo, namedUndo } from './compensation.js';
+import type {
+  Aggregated,
+  AggregateOptions,
+  Aggregations,
+  Assertion,
+  DedupeOptions,
+  ItemsOf,
+} from './dataflow-types.js';
+import type { ListRef, Made, Merged, MergeMode, MergeOptions, MergePart, OfItem, SortKeys } from './dataflow-types.js';
+import { aggregateJson, assertJson, type DataflowJson, dedupeJson, filterJson } from './dataflow.js';
+import { mapJson, mergeJson, sortJson } from './dataflow.js';
 import { DefinitionError } from './definition-error.js';
+import type { DefinitionOptions } from './definition-options.js';
 import { type HttpAnswer, type HttpOptions, httpJson } from './http-step.js';
 import type { BodyJson, DefinitionJson, StepJson } from './definition-json.js';
 import type { Jsonify, StepOutput } from './jsonify.js';
@@ -39,22 +51,8 @@ import type {
 } from './step-options.js';
 import { waitArgument } from './step-options.js';
 import { type Resolved, compileTemplate } from './template.js';
-import { type RunTurnOptions, runTurnsOf, turnsOf } from './turn-options.js';
+import { runTurnsOf, turnsOf } from './turn-options.js';
 import type { WorkflowBuilder } from './workflow-builder.js';
-
-/** What a definition says of its runs as a whole. */
-export interface DefinitionOptions<In = unknown> extends RunTurnOptions<In> {
-  /** For people. */
-  readonly title?: string | undefined;
-  /** Longest time of a run; then it ends as TIMED_OUT. Default: no limit. */
-  readonly timeout?: string | undefined;
-  /** Running steps once a failure is not handled: "drain" (default) lets them end, "cancel" tells them to stop. */
-  readonly onFailure?: 'drain' | 'cancel' | undefined;
-  /** What becomes of a run whose step has no attempts left: "fail" (default), or "park" to hold it for people. */
-  readonly onExhausted?: 'fail' | 'park' | undefined;
-  /** How long runs are kept after their end, "1m" to "3650d". Default: as long as the tenant keeps runs. */
-  readonly retention?: string | undefined;
-}
 
 /** A body by the handler's name. */
 export type Handlers = ReadonlyMap<string, StepBody<never, unknown>>;
@@ -133,6 +131,63 @@ export class DefinitionCollector<In> implements WorkflowBuilder<In> {
       type: 'STEP_TYPE_DATAFLOW',
       args: { operation: 'project', project: template.json },
     });
+  }
+
+  filter<E>(name: string, items: ListRef<E>, keep: OfItem<E, Ref<boolean>>, at: Placement = {}): StepHandle<E[]> {
+    return this.#dataflow(name, at, () => filterJson(name, items, keep));
+  }
+
+  map<E, X>(name: string, items: ListRef<E>, make: OfItem<E, X>, at: Placement = {}): StepHandle<Made<X>[]> {
+    return this.#dataflow(name, at, () => mapJson(name, 'map', items, make));
+  }
+
+  flatMap<E, X>(name: string, items: ListRef<E>, make: OfItem<E, X>, at: Placement = {}): StepHandle<ItemsOf<X>[]> {
+    return this.#dataflow(name, at, () => mapJson(name, 'flat_map', items, make));
+  }
+
+  sort<E>(name: string, items: ListRef<E>, by: OfItem<E, SortKeys>, at: Placement = {}): StepHandle<E[]> {
+    return this.#dataflow(name, at, () => sortJson(name, items, by));
+  }
+
+  dedupe<E>(name: string, items: ListRef<E>, by: OfItem<E, unknown>, options: DedupeOptions = {}): StepHandle<E[]> {
+    return this.#dataflow(name, options, () => dedupeJson(name, items, by, options.keep));
+  }
+
+  aggregate<E, X extends Aggregations, Key = never>(
+    name: string,
+    items: ListRef<E>,
+    results: OfItem<E, X>,
+    options: AggregateOptions<E, Key> = {},
+  ): StepHandle<Aggregated<X, Key>> {
+    return this.#dataflow(name, options, () => aggregateJson(name, items, results, options.groupBy));
+  }
+
+  merge<Parts extends readonly MergePart<Mode>[], Mode extends MergeMode = 'shallow'>(
+    name: string,
+    parts: readonly [...Parts],
+    options: MergeOptions<Mode> = {},
+  ): StepHandle<Merged<Parts, Mode>> {
+    return this.#dataflow(name, options, () => mergeJson(name, parts, options.mode));
+  }
+
+  assert(name: string, assertions: readonly Assertion[], at: Placement = {}): StepHandle<true> {
+    return this.#dataflow(name, at, () => assertJson(name, assertions));
+  }
+
+  /** A step of an operation. Throws DefinitionError when its functions declare steps: they run for no item. */
+  #dataflow<Out>(name: string, placement: Placement, compile: () => DataflowJson): StepHandle<Out> {
+    const around = this.#level;
+    const within = emptyLevel();
+    this.#level = within;
+    try {
+      const { args, reads } = compile();
+      this.#level = around;
+      const [step] = within.steps;
+      if (step === undefined) return this.#add(name, placement, reads, { type: 'STEP_TYPE_DATAFLOW', args });
+      throw new DefinitionError(`step ${step.ref} is declared in a function of ${name}`, 'use w.forEach for steps');
+    } finally {
+      this.#level = around;
+    }
   }
 
   wait(name: string, options: WaitOptions): StepHandle<unknown> {
@@ -218,7 +273,7 @@ export class DefinitionCollector<In> implements WorkflowBuilder<In> {
   ): ForEachHandle<ItemOutput<BodyOutput<X>, F>> {
     const list = referenceCore(items);
     if (list === undefined) throw new DefinitionError(`${name} goes over no list`, 'pass a reference: w.input.leads');
-    const { json, outer } = this.#body(name, () => body(bodyVariable('item'), bodyVariable('index')));
+    const { json, outer } = this.#body(name, () => body(bodyVariable('item', name), bodyVariable('index', name)));
     const { maxParallel, tolerate } = options;
     const scatter = this.#add<ItemCounts>(name, options, [...list.reads, ...outer], {
       type: 'STEP_TYPE_SCATTER',
@@ -257,7 +312,7 @@ export class DefinitionCollector<In> implements WorkflowBuilder<In> {
   loop<V>(name: string, options: LoopOptions & { readonly vars: V }, body: LoopBody<V>): StepHandle<LoopVars<V>> {
     let until: unknown;
     const { json, outer } = this.#body(name, () => {
-      const iteration = body(bodyVariable('vars'), bodyVariable('index'));
+      const iteration = body(bodyVariable('vars', name), bodyVariable('index', name));
       ({ until } = iteration);
       return iteration.output;
     });

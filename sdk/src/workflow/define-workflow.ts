@@ -1,8 +1,9 @@
 /** Declares a workflow in code. */
 import { z } from 'zod';
-import { type DefinitionOptions, type Handlers, DefinitionCollector } from './builder.js';
+import { type Handlers, DefinitionCollector } from './builder.js';
 import type { WorkflowBuilder } from './workflow-builder.js';
 import { DefinitionError } from './definition-error.js';
+import type { DefinitionOptions } from './definition-options.js';
 import type { DefinitionJson } from './definition-json.js';
 import type { Restored } from './jsonify.js';
 import type { WholeRef } from './reference.js';

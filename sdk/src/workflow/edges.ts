@@ -81,8 +81,9 @@ export function connectionsOf(
   for (const step of [placement.after ?? []].flat()) if (!named.has(step.ref)) edges.add(step, 'EDGE_TYPE_SUCCESS');
   const written = edges.drafts.length;
   const known = new Set([...edges.sources, ...edges.before(edges.sources)]);
-  for (const { ref } of [...reads, ...(when?.reads ?? [])])
-    if (!known.has(ref)) edges.add({ ref }, 'EDGE_TYPE_SUCCESS');
+  // The item of a body is there as long as the body is.
+  const steps = [...reads, ...(when?.reads ?? [])].filter(({ what }) => what !== 'item');
+  for (const { ref } of steps) if (!known.has(ref)) edges.add({ ref }, 'EDGE_TYPE_SUCCESS');
   if (when !== undefined && edges.drafts.length === 0) {
     throw new DefinitionError(
       `step ${name} has a condition but no step before it`,

@@ -18,10 +18,10 @@ export interface ReferenceCore {
   readonly reads: readonly StepRead[];
 }
 
-/** One step that an expression reads. */
+/** One step that an expression reads; `item` is the item or index that the step's body or function has. */
 export interface StepRead {
   readonly ref: string;
-  readonly what: 'output' | 'error';
+  readonly what: 'output' | 'error' | 'item';
 }
 
 /** Carries the type of a reference; exists for the compiler only. */

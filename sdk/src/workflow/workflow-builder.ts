@@ -5,6 +5,15 @@ import type { ItemOutput, LoopBody, LoopOptions, LoopVars } from './bodies.js';
 import type { ChildOptions, ChildWorkflow } from './child.js';
 import type { CompensationOptions } from './compensation.js';
 import type { ContinueOptions } from './continuing.js';
+import type {
+  Aggregated,
+  AggregateOptions,
+  Aggregations,
+  Assertion,
+  DedupeOptions,
+  ItemsOf,
+} from './dataflow-types.js';
+import type { ListRef, Made, Merged, MergeMode, MergeOptions, MergePart, OfItem, SortKeys } from './dataflow-types.js';
 import type { HttpAnswer, HttpOptions } from './http-step.js';
 import type { Jsonify, StepOutput } from './jsonify.js';
 import type { Ref, Reference, WholeRef } from './reference.js';
@@ -50,6 +59,36 @@ export interface WorkflowBuilder<In> {
   http<Body = unknown>(name: string, options: HttpOptions & Placement): StepHandle<HttpAnswer<Body>>;
   /** Computes a value in the engine: an object of references, plain values and `cel` expressions. */
   project<X>(name: string, value: X, placement?: Placement): StepHandle<Resolved<X>>;
+  /** Keeps the items that a condition holds for. */
+  filter<E>(name: string, items: ListRef<E>, keep: OfItem<E, Ref<boolean>>, placement?: Placement): StepHandle<E[]>;
+  /** Makes one value of each item: references, plain values, objects and lists of both. */
+  map<E, X>(name: string, items: ListRef<E>, make: OfItem<E, X>, placement?: Placement): StepHandle<Made<X>[]>;
+  /** Makes a list of each item and joins the lists. */
+  flatMap<E, X extends Reference<readonly unknown[]> | readonly unknown[]>(
+    name: string,
+    items: ListRef<E>,
+    make: OfItem<E, X>,
+    placement?: Placement,
+  ): StepHandle<ItemsOf<X>[]>;
+  /** Orders items by one or more keys; equal ones keep their order. */
+  sort<E>(name: string, items: ListRef<E>, by: OfItem<E, SortKeys>, placement?: Placement): StepHandle<E[]>;
+  /** Keeps one item per key. */
+  dedupe<E>(name: string, items: ListRef<E>, by: OfItem<E, unknown>, options?: DedupeOptions): StepHandle<E[]>;
+  /** Sums items up, as a whole or by group: `(sale) => ({ total: { sum: sale.amount } })`. */
+  aggregate<E, X extends Aggregations, Key = never>(
+    name: string,
+    items: ListRef<E>,
+    results: OfItem<E, X>,
+    options?: AggregateOptions<E, Key>,
+  ): StepHandle<Aggregated<X, Key>>;
+  /** Joins objects, later fields winning, or lists; parts that are null are left out. */
+  merge<Parts extends readonly MergePart<Mode>[], Mode extends MergeMode = 'shallow'>(
+    name: string,
+    parts: readonly [...Parts],
+    options?: MergeOptions<Mode>,
+  ): StepHandle<Merged<Parts, Mode>>;
+  /** Fails with `assertion_failed` at the first condition that does not hold. */
+  assert(name: string, assertions: readonly Assertion[], placement?: Placement): StepHandle<true>;
   /** Waits durably: no slot and no memory is held meanwhile. */
   wait(name: string, options: WaitOptions): StepHandle<unknown>;
   /** Waits for a signal to the run; its payload is the output. Signals that come early are kept. */
