@@ -13,7 +13,8 @@ function checkLimited(checks: ExpressionChecks, reader: ObjectReader, fields: re
   const rule = { example: '"input.customer"', isFine: () => true, wanted: 'an expression' };
   const key = requireText(reader, 'key', rule);
   const path = childPath(reader.path, 'key');
-  if (key === '') reader.problems.add(path, key, 'is empty', 'Write an expression, such as "input.customer".');
+  // In a message what is missing is empty.
+  if (key === '') reader.problems.add(path, key, 'is missing', 'Write an expression, such as "input.customer".');
   else if (key !== undefined) checkExpression(checks, path, key, 'step');
   if (requireField(reader, 'limit', '10') === undefined) return;
   optionalNumber(reader, 'limit', { min: 1, max: DEFINITION_LIMITS.semaphoreLimit, isWhole: true });
@@ -40,5 +41,7 @@ export function checkSemaphores(checks: ExpressionChecks, owner: ObjectReader): 
   const reader = readObject(owner.problems, childPath(owner.path, 'rate_limit'), value);
   if (reader === undefined) return;
   checkLimited(checks, reader, ['key', 'per', 'limit']);
-  if (requireField(reader, 'per', '"1m"') !== undefined) checkDuration(reader, 'per', 1, DEFINITION_LIMITS.intervalMs);
+  const per = requireField(reader, 'per', '"1m"');
+  if (per === '') reader.problems.add(childPath(reader.path, 'per'), per, 'is missing', 'Add it, such as "1m".');
+  else if (per !== undefined) checkDuration(reader, 'per', 1, DEFINITION_LIMITS.intervalMs);
 }

@@ -38,14 +38,19 @@ export const BROKEN_DEFINITIONS: readonly BrokenDefinition[] = [
   [
     'keys without limits, and limits without keys',
     workflow(
-      [callback('a', { concurrency: [{ key: 'input.a' }, { limit: 0 }], rate_limit: { limit: 1, key: '1 +' } })],
+      [
+        callback('a', {
+          concurrency: [{ key: 'input.a', limit: 1_000_001 }, { limit: 0 }],
+          rate_limit: { limit: 1, key: '1 +' },
+        }),
+      ],
       {
         concurrency: [{ key: 'steps.a.output', limit: 1 }],
       },
     ),
     [
       'concurrency[0].key: steps.a is no step of this definition',
-      'steps[0].concurrency[0].limit: is missing',
+      'steps[0].concurrency[0].limit: is not a whole number from 1 to 1000000',
       'steps[0].concurrency[1].key: is missing',
       'steps[0].concurrency[1].limit: is not a whole number from 1 to 1000000',
       'steps[0].rate_limit.key: it ends too early (line 1, column 4)',
