@@ -176,6 +176,16 @@ describe('rates', () => {
   });
 });
 
+/** A tick that is not kept leaves nothing behind. */
+function expectNothingLeft(tables: Tables, holder: Holder, wants: readonly Want[]): void {
+  const book = new SemaphoreBook(
+    wants.map((want) => tables.usage(keyOf(want))),
+    tables.nowUs,
+  );
+  book.fork().release(holder, wants);
+  expect(book.changes().semaphores).toEqual([]);
+}
+
 describe('any sequence of calls', () => {
   const wants = fc.uniqueArray(
     fc.record({ key: fc.constantFrom('a', 'b', 'c'), limit: fc.integer({ min: 1, max: 3 }) }),
@@ -229,13 +239,7 @@ describe('any sequence of calls', () => {
             asked.delete(run);
             tables.release(who(name), mine);
           } else if (what === 'undone' && mine !== undefined) {
-            // A tick that is not kept leaves nothing behind.
-            const book = new SemaphoreBook(
-              mine.map((want) => tables.usage(keyOf(want))),
-              tables.nowUs,
-            );
-            book.fork().release(who(name), mine);
-            expect(book.changes().semaphores).toEqual([]);
+            expectNothingLeft(tables, who(name), mine);
           }
           check();
           answerCalls();
