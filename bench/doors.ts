@@ -14,8 +14,7 @@ import { fileURLToPath } from 'node:url';
 import { bytesOf, methodNamed } from '../engine/src/api/testing/three-doors.js';
 import { restTwin } from '../engine/src/api/testing/rest-twin.js';
 import { rawCall, testClient } from '../engine/src/api/grpc/testing/test-client.js';
-import { startTestNode } from '../engine/src/api/grpc/testing/test-node.js';
-import { createTestDatabase } from '../engine/src/store/testing/index.js';
+import { serveNode } from './serve-node.js';
 
 const SECONDS = Number(process.argv[2] ?? 1);
 const IN_FLIGHT = 64;
@@ -33,23 +32,12 @@ const CALLS = [
   ['ValidateWorkflow', { definition: HELLO }],
 ] as const;
 
-async function serve(): Promise<void> {
-  const database = await createTestDatabase();
-  const node = await startTestNode(database.db);
-  const { tenantId, apiKey } = await node.tenant('bench');
-  await node.registry.create(tenantId, HELLO);
-  await node.registry.publish(tenantId, 'hello', 0);
-  process.send?.({ address: node.address, apiKey });
-  process.on('message', (message) => {
-    if (message === 'cpu') {
-      const { user, system } = process.cpuUsage();
-      process.send?.({ cpuUs: user + system });
-      return;
-    }
-    void node
-      .stop()
-      .then(() => database.drop())
-      .then(() => process.exit(0));
+function serve(): Promise<void> {
+  return serveNode(async (node) => {
+    const { tenantId, apiKey } = await node.tenant('bench');
+    await node.registry.create(tenantId, HELLO);
+    await node.registry.publish(tenantId, 'hello', 0);
+    return { apiKey };
   });
 }
 

@@ -19,8 +19,7 @@ import {
 } from '../engine/src/gen/ductor/v1/routing.js';
 import { bearer, httpCall } from '../engine/src/api/testing/http-call.js';
 import { rawCall, testClient, type TestClient } from '../engine/src/api/grpc/testing/test-client.js';
-import { startTestNode } from '../engine/src/api/grpc/testing/test-node.js';
-import { createTestDatabase } from '../engine/src/store/testing/index.js';
+import { serveNode } from './serve-node.js';
 
 const SECONDS = Number(process.argv[2] ?? 4);
 const RECIPIENTS = 12;
@@ -35,22 +34,11 @@ const RULES = [
 const SCORE =
   'recipient.attributes.seniority * 2.0 + recipient.weight + routable.attributes.amount / 10000.0 - load.used';
 
-async function serve(): Promise<void> {
-  const database = await createTestDatabase();
-  const node = await startTestNode(database.db);
-  const { apiKey } = await node.tenant('bench');
-  const { rows } = await database.db.query<{ fsync: string }>('show fsync');
-  process.send?.({ address: node.address, apiKey, fsync: rows[0]?.fsync });
-  process.on('message', (message) => {
-    if (message === 'cpu') {
-      const { user, system } = process.cpuUsage();
-      process.send?.({ cpuUs: user + system });
-      return;
-    }
-    void node
-      .stop()
-      .then(() => database.drop())
-      .then(() => process.exit(0));
+function serve(): Promise<void> {
+  return serveNode(async (node, db) => {
+    const { apiKey } = await node.tenant('bench');
+    const { rows } = await db.query<{ fsync: string }>('show fsync');
+    return { apiKey, fsync: rows[0]?.fsync };
   });
 }
 

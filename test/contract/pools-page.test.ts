@@ -1,17 +1,13 @@
 /** docs/pools.md by its own commands: each is run as it stands, and answers what the page prints. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { startTestNode } from '../../engine/src/api/grpc/testing/test-node.js';
 import { bearer, httpCall, type HttpAnswer } from '../../engine/src/api/testing/http-call.js';
 import { createTestDatabase } from '../../engine/src/store/testing/index.js';
 import { TENANT_SCOPES, type Scope } from '../../engine/src/tenancy/index.js';
-import { ROOT } from '../support/child.js';
+import { docsPage } from '../support/docs-page.js';
 import { shellCurl } from '../support/shell-curl.js';
 
-const page = readFileSync(join(ROOT, 'docs/pools.md'), 'utf8');
-const commands = [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, code = '']) => code.trim());
-const printed = [...page.matchAll(/^```json\n([\s\S]*?)^```$/gm)].map(([, code = '']): unknown => JSON.parse(code));
+const { printed, only } = docsPage('pools.md');
 
 const database = await createTestDatabase();
 const node = await startTestNode(database.db);
@@ -24,9 +20,7 @@ const variables: Record<string, string> = { DUCTOR_API_KEY: apiKey, DUCTOR_TENAN
 
 /** Runs the command that holds this text. */
 async function run(text: string): Promise<{ readonly status: number; readonly data: Record<string, unknown> }> {
-  const found = commands.filter((command) => command.includes(text));
-  expect(found, `commands with ${text}`).toHaveLength(1);
-  const { status, json } = await shellCurl(found[0] ?? '', node.address, variables);
+  const { status, json } = await shellCurl(only(text), node.address, variables);
   if (status !== 200) throw new RangeError(`${status}: ${JSON.stringify(json)}`);
   return { status, data: (json as { data: Record<string, unknown> }).data };
 }
@@ -79,11 +73,7 @@ describe('the page about pools', () => {
   });
 
   it('refuses a guard that is behind with 412 and the current version, and takes one that is not', async () => {
-    const behind = await shellCurl(
-      commands.find((command) => command.includes(':set_enabled')) ?? '',
-      node.address,
-      variables,
-    );
+    const behind = await shellCurl(only(':set_enabled'), node.address, variables);
     expect(behind.status).toBe(412);
     expect(behind.json).toMatchObject({
       error: { code: 'version_conflict', details: [{ path: 'expected_version', value: '4' }] },

@@ -6,6 +6,8 @@ import { testDatabase } from '../../engine/src/store/testing/index.js';
 import { readmeLines, shellWords } from '../support/readme.js';
 
 const database = testDatabase();
+/** The first id in what a command printed. */
+const firstId = (output: string): string => /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(output)?.[0] ?? 'none';
 const lines = readmeLines('Route work').map((line) => shellWords(line));
 let node: TestNode;
 let cli: CommandLine;
@@ -27,9 +29,8 @@ describe('routing as the README tells it', () => {
       const output = await cli.done(...typed);
       const name = typed.slice(0, 2).join(' ');
       said.set(name, output);
-      const id = /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(output)?.[0] ?? 'none';
-      if (name === 'route send') ids.set('DECISION', id);
-      if (name === 'assignment list') ids.set('ASSIGNMENT', id);
+      if (name === 'route send') ids.set('DECISION', firstId(output));
+      if (name === 'assignment list') ids.set('ASSIGNMENT', firstId(output));
     }
     expect(said.get('route send')).toContain('→ assigned: Ana');
     expect(said.get('route explain')).toBe(said.get('route send'));
@@ -50,7 +51,7 @@ describe('routing as the README tells it', () => {
     ]);
     expect((await send(5))[0]).toBe(1);
     const listed = await cli.done('assignment', 'list', '--state', 'active');
-    await cli.done('assignment', 'complete', /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(listed)?.[0] ?? 'none');
+    await cli.done('assignment', 'complete', firstId(listed));
     expect((await send(6))[0]).toBe(0);
   });
 });

@@ -1,17 +1,13 @@
 /** docs/routing.md by its own commands: each is run as it stands, and answers what the page prints. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { startTestNode } from '../../engine/src/api/grpc/testing/test-node.js';
 import { bearer, httpCall } from '../../engine/src/api/testing/http-call.js';
 import { OUTCOMES } from '../../engine/src/routing/index.js';
 import { createTestDatabase } from '../../engine/src/store/testing/index.js';
-import { ROOT } from '../support/child.js';
+import { docsPage } from '../support/docs-page.js';
 import { shellCurl } from '../support/shell-curl.js';
 
-const page = readFileSync(join(ROOT, 'docs/routing.md'), 'utf8');
-const commands = [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, code = '']) => code.trim());
-const printed = [...page.matchAll(/^```json\n([\s\S]*?)^```$/gm)].map(([, code = '']): unknown => JSON.parse(code));
+const { text: page, commands, printed, only } = docsPage('routing.md');
 
 const database = await createTestDatabase();
 const node = await startTestNode(database.db);
@@ -29,10 +25,9 @@ interface Data extends Record<string, unknown> {
 
 /** Runs the one command that holds this text. */
 async function run(text: string): Promise<Data> {
-  const found = commands.filter((command) => command.includes(text));
-  expect(found, `commands with ${text}`).toHaveLength(1);
-  done.add(found[0] ?? '');
-  const { status, json } = await shellCurl(found[0] ?? '', node.address, variables);
+  const command = only(text);
+  done.add(command);
+  const { status, json } = await shellCurl(command, node.address, variables);
   if (status !== 200) throw new RangeError(`${status}: ${JSON.stringify(json)}`);
   return (json as { data: Data }).data;
 }

@@ -11,6 +11,7 @@ export {
   onDay,
   release,
   uncommit,
+  utcDay,
   type Account,
   type Accounts,
   type Admission,
@@ -18,6 +19,7 @@ export {
   type Taking,
   type Wanted,
 } from './authority/decide.js';
+export { toAccount, type CountersRow } from './authority/sql/account-row.js';
 export { lockAccounts } from './authority/sql/lock-accounts.js';
 export { writeAccounts, type AccountChange } from './authority/sql/write-accounts.js';
 export {

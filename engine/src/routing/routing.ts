@@ -2,12 +2,11 @@
 import type { Bus } from '../bus/index.js';
 import { createAssignments, type Assignments } from '../capacity/index.js';
 import type { CelCompiler } from '../expressions/index.js';
-import type { Clock } from '../kernel/index.js';
-import type { TenantAccess } from '../store/index.js';
 import { createDecisions, type Decisions } from './decisions/store/decisions.js';
 import { createDirectory, type Directory } from './directory.js';
 import type { RouteAsk } from './lane/ask.js';
 import { RouteLane } from './lane/lane.js';
+import type { LaneParts } from './lane/lane-parts.js';
 import { Previews } from './lane/preview.js';
 import type { RouteCall, Routed } from './lane/route-call.js';
 import { createOutcomes, type Outcomes } from './outcomes/outcomes.js';
@@ -15,16 +14,9 @@ import type { Decision } from './pipeline/decision.js';
 import { PoolViews } from './views/pool-views.js';
 
 /** What it needs. */
-export interface RoutingOptions {
-  readonly db: TenantAccess;
+export interface RoutingOptions extends Omit<LaneParts, 'views'> {
   readonly cel: CelCompiler;
-  readonly clock: Clock;
   readonly bus: Bus;
-  readonly newId: () => string;
-  /** Key that seeds of random choices are derived from; it never leaves the engine. */
-  readonly seedKey: Uint8Array;
-  /** Version of the engine and of its time zone data; they stand in records, for people. */
-  readonly engine: { readonly version: string; readonly tzdb: string };
 }
 
 /** What makes decisions. */

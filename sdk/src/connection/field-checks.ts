@@ -67,6 +67,13 @@ export class FieldChecks {
     else if (hasHalfPair(value)) this.note(path, value, 'holds half of a surrogate pair', 'send whole characters');
   }
 
+  /** A text that names something: not empty. */
+  name(path: string, value: unknown, remedy = 'give a text'): value is string {
+    if (typeof value === 'string' && value !== '') return true;
+    this.note(path, value, `is ${value === '' ? 'empty' : kindOf(value)}`, remedy);
+    return false;
+  }
+
   /** A whole number that 32 bits can hold. */
   whole(path: string, value: unknown): void {
     if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= UINT32_MAX) return;

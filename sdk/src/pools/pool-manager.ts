@@ -27,26 +27,9 @@ export interface PoolModelSelectionOptions {
   readonly nowMs?: number;
 }
 
-/** Refuses what would be kept under a name that nobody asks for. */
-function checkNames(what: string, names: Readonly<Record<string, unknown>>): void {
-  const checks = new FieldChecks(what);
-  for (const [path, name] of Object.entries(names)) {
-    if (typeof name !== 'string' || name === '') {
-      checks.note(path, name, `is ${name === '' ? 'empty' : kindOf(name)}`, 'give a text');
-    }
-  }
-  checks.done();
-}
-
-function checkNumbers(what: string, numbers: Readonly<Record<string, number>>): void {
-  const checks = new FieldChecks(what);
-  for (const [path, value] of Object.entries(numbers)) {
-    const isGood = path === 'retryAttempt' ? Number.isSafeInteger(value) && value >= 0 : Number.isFinite(value);
-    if (isGood) continue;
-    const remedy = path === 'retryAttempt' ? 'give a whole number from 0 on' : 'give milliseconds since 1970';
-    checks.note(path, value, 'is no such number', remedy);
-  }
-  checks.done();
+/** Refuses a moment that is none: milliseconds since 1970. */
+function checkMoment(checks: FieldChecks, path: string, value: number): void {
+  if (!Number.isFinite(value)) checks.note(path, value, 'is no such number', 'give milliseconds since 1970');
 }
 
 /**
@@ -81,8 +64,10 @@ export class PoolManager {
     nowMs: number = Date.now(),
   ): TSeat {
     checkPool(pool, 'seats');
-    checkNames('choice of a seat', { runId });
-    checkNumbers('choice of a seat', { nowMs });
+    const checks = new FieldChecks('choice of a seat');
+    checks.name('runId', runId);
+    checkMoment(checks, 'nowMs', nowMs);
+    checks.done();
     const { poolId, items, strategy = 'round-robin' } = pool;
     const state = this.#stateOf(poolId);
     const boundId = state.bindings.get(runId);
@@ -120,9 +105,14 @@ export class PoolManager {
     if (!('items' in modelOrPool)) return modelOrPool;
     const pool: PoolNode<TModel> = modelOrPool;
     checkPool(pool, 'models');
-    checkNames('choice of a model', { runId });
     const { retryAttempt = 0, nowMs = Date.now() } = typeof options === 'number' ? { retryAttempt: options } : options;
-    checkNumbers('choice of a model', { retryAttempt, nowMs });
+    const checks = new FieldChecks('choice of a model');
+    checks.name('runId', runId);
+    if (!(Number.isSafeInteger(retryAttempt) && retryAttempt >= 0)) {
+      checks.note('retryAttempt', retryAttempt, 'is no such number', 'give a whole number from 0 on');
+    }
+    checkMoment(checks, 'nowMs', nowMs);
+    checks.done();
     const { poolId, items, strategy = 'round-robin' } = pool;
     const state = this.#stateOf(poolId);
     const free = items.filter((item) => weightOf(item) > 0 && !state.isCooling(item, nowMs));
@@ -142,8 +132,11 @@ export class PoolManager {
    * @throws DuctorError invalid_argument for empty names or a moment that is no number
    */
   recordRateLimit429(poolId: string, candidateId: string, resetAtMs: number): void {
-    checkNames('rate limit', { poolId, candidateId });
-    checkNumbers('rate limit', { resetAtMs });
+    const checks = new FieldChecks('rate limit');
+    checks.name('poolId', poolId);
+    checks.name('candidateId', candidateId);
+    checkMoment(checks, 'resetAtMs', resetAtMs);
+    checks.done();
     const { cooldowns, bindings } = this.#stateOf(poolId);
     cooldowns.set(candidateId, Math.max(cooldowns.get(candidateId) ?? 0, resetAtMs));
     for (const [runId, seatId] of bindings) if (seatId === candidateId) bindings.delete(runId);
@@ -157,12 +150,13 @@ export class PoolManager {
    * @throws DuctorError invalid_argument for empty names or an outcome that is no boolean
    */
   recordModelOutcome(poolId: string, candidateId: string, succeeded: boolean): void {
-    checkNames('outcome', { poolId, candidateId });
+    const checks = new FieldChecks('outcome');
+    checks.name('poolId', poolId);
+    checks.name('candidateId', candidateId);
     if (typeof succeeded !== 'boolean') {
-      const checks = new FieldChecks('outcome');
       checks.note('succeeded', succeeded, `is ${kindOf(succeeded)}`, 'give true or false');
-      checks.done();
     }
+    checks.done();
     const { outcomes } = this.#stateOf(poolId);
     const known = outcomes.get(candidateId) ?? { sampleCount: 0, successCount: 0 };
     known.sampleCount += 1;
@@ -176,7 +170,9 @@ export class PoolManager {
    * @throws DuctorError invalid_argument for an empty name
    */
   releaseRunSeats(runId: string): void {
-    checkNames('end of a run', { runId });
+    const checks = new FieldChecks('end of a run');
+    checks.name('runId', runId);
+    checks.done();
     for (const { bindings, tiers } of this.#pools.values()) {
       bindings.delete(runId);
       tiers.delete(runId);

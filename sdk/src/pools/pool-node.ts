@@ -78,10 +78,6 @@ export function itemNames(item: PoolItem): readonly [string, ...string[]] {
   return item.alias === undefined || item.alias === item.modelId ? [item.modelId] : [item.alias, item.modelId];
 }
 
-function isName(value: unknown): value is string {
-  return typeof value === 'string' && value !== '';
-}
-
 function checkItem(checks: FieldChecks, path: string, item: unknown, kind: 'seats' | 'models'): string | undefined {
   const field = kind === 'seats' ? 'id' : 'modelId';
   if (typeof item !== 'object' || item === null) {
@@ -89,18 +85,13 @@ function checkItem(checks: FieldChecks, path: string, item: unknown, kind: 'seat
     return undefined;
   }
   const { [field]: name, alias, weight } = item as Readonly<Record<string, unknown>>;
-  if (!isName(name)) {
-    checks.note(`${path}.${field}`, name, `is ${name === '' ? 'empty' : kindOf(name)}`, 'give a text');
-    return undefined;
-  }
+  if (!checks.name(`${path}.${field}`, name)) return undefined;
   const isWeight = typeof weight === 'number' && weight >= 0 && weight <= MAX_WEIGHT;
   if (weight !== undefined && !isWeight) {
     checks.note(`${path}.weight`, weight, 'is no weight', `give a number from 0 to ${MAX_WEIGHT}`);
   }
-  if (kind === 'models' && alias !== undefined && !isName(alias)) {
-    checks.note(`${path}.alias`, alias, `is ${alias === '' ? 'empty' : kindOf(alias)}`, 'give a text, or leave it out');
-  }
-  return kind === 'models' && isName(alias) ? alias : name;
+  if (kind === 'seats' || alias === undefined) return name;
+  return checks.name(`${path}.alias`, alias, 'give a text, or leave it out') ? alias : name;
 }
 
 function checkItems<T extends PoolItem>(checks: FieldChecks, pool: PoolNode<T>, kind: 'seats' | 'models'): void {
@@ -138,7 +129,7 @@ function checkStrategy(checks: FieldChecks, strategy: unknown, kind: 'seats' | '
 export function checkPool<T extends PoolItem>(pool: PoolNode<T>, kind: 'seats' | 'models'): void {
   const checks = new FieldChecks(`pool of ${kind}`);
   const { poolId, minSuccessRate, minSamples } = pool;
-  if (!isName(poolId)) checks.note('poolId', poolId, `is ${poolId === '' ? 'empty' : kindOf(poolId)}`, 'give a text');
+  checks.name('poolId', poolId);
   checkItems(checks, pool, kind);
   checkStrategy(checks, pool.strategy, kind);
   if (minSuccessRate !== undefined && !(minSuccessRate >= 0 && minSuccessRate <= 1)) {

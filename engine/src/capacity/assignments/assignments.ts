@@ -12,15 +12,13 @@ import { DuctorError } from '../../kernel/index.js';
 import type { Queryable, TenantAccess } from '../../store/index.js';
 import { deedOf, insertAudit, type Principal } from '../../tenancy/index.js';
 import { change, type Change, type Verb } from '../authority/assignment.js';
-import type { Accounts } from '../authority/decide.js';
+import { utcDay, type Accounts } from '../authority/decide.js';
 import { lockAccounts } from '../authority/sql/lock-accounts.js';
 import { writeAccounts, type AccountChange } from '../authority/sql/write-accounts.js';
 import type { StoredAssignment } from './stored-assignment.js';
 import { readAccounts } from './sql/read-accounts.js';
 import { listAssignments, readAssignments, type AssignmentQuery } from './sql/read-assignments.js';
 import { writeAssignments } from './sql/write-assignments.js';
-
-const DAY_US = 86_400_000_000;
 
 /** One thing to do. */
 export interface AssignmentAction {
@@ -100,7 +98,7 @@ class Acting {
     const { assignmentId, verb } = action;
     const was = this.#assignments.get(assignmentId);
     if (was === undefined) return unknown(assignmentId);
-    const now = { us: this.nowUs, today: Math.floor(this.nowUs / DAY_US) };
+    const now = { us: this.nowUs, today: utcDay(this.nowUs) };
     const result = change(this.#accounts, was, verb, now);
     if (result.kind === 'unchanged') return was;
     if (result.kind !== 'changed') return refusal(was, verb, result);

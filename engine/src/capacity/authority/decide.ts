@@ -57,6 +57,11 @@ export function effectiveLimit(pinned: number, live: number): number {
   return Math.min(pinned, live);
 }
 
+/** The UTC day of a moment, days since 1970. */
+export function utcDay(us: number): number {
+  return Math.floor(us / 86_400_000_000);
+}
+
 /** The account on a day: a new day begins at 0, an older one than the account's counts as the account's. */
 export function onDay(account: Account, today: number): Account {
   return today <= account.day ? account : { ...account, day: today, dailyAdmitted: 0, dailyCommitted: 0 };

@@ -9,8 +9,8 @@ export interface LaneParts {
   readonly clock: Clock;
   readonly views: PoolViews;
   readonly newId: () => string;
-  /** Key that seeds of random choices are derived from. */
+  /** Key that seeds of random choices are derived from; it never leaves the engine. */
   readonly seedKey: Uint8Array;
-  /** Stands in records, for people. */
+  /** Version of the engine and of its time zone data; they stand in records, for people. */
   readonly engine: { readonly version: string; readonly tzdb: string };
 }

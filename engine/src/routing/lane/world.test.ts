@@ -4,12 +4,13 @@ import { checkRoutable } from '../core/routable.js';
 import { recipientOf, SEED_KEY, snapshotOf } from '../testing/decision-kit.js';
 import { idOf, NOW_US } from '../testing/strategy-kit.js';
 import type { Decision } from '../pipeline/decision.js';
-import { DAY_US, type PoolStanding } from '../standing/standing.js';
+import { utcDay } from '../../capacity/index.js';
+import type { PoolStanding } from '../standing/standing.js';
 import { World } from './world.js';
 
 const POOL = idOf(500);
 const OTHER = idOf(501);
-const DAY = Math.floor(NOW_US / DAY_US);
+const DAY = utcDay(NOW_US);
 
 /** A pool of recipients with these limits, of whom nothing is known. */
 function poolOf(number: number, limits: readonly number[], fields: object = {}) {

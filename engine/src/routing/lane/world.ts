@@ -5,7 +5,7 @@
  * Invariants: 1. a decision that is not granted changes nothing; 2. accounts change by capacity's `admit` alone; 3.
  * what a decision has seen is not changed afterwards, since its record is written from it.
  */
-import { admit as admitSlate, type Account, type AccountChange, type Accounts } from '../../capacity/index.js';
+import { admit as admitSlate, utcDay, type Account, type AccountChange, type Accounts } from '../../capacity/index.js';
 import type { Binding, Change, PoolState, RecipientFacts } from '../core/candidate.js';
 import { deriveSeed } from '../core/stream.js';
 import type { Admission, Admit } from '../pipeline/admission.js';
@@ -14,7 +14,7 @@ import type { Decision, PoolSnapshot } from '../pipeline/decision.js';
 import type { PoolView } from '../pipeline/view.js';
 import type { CompiledRule } from '../rules/rule.js';
 import { afterChanges } from '../strategies/select.js';
-import { accountsOf, DAY_US, factsOf, type Standing } from '../standing/standing.js';
+import { accountsOf, factsOf, type Standing } from '../standing/standing.js';
 import { poolKeyText, type KeyEntry, type PoolKey } from '../standing/sql/known-keys.js';
 import { affinityKeysOf, dedupeKeyOf, type RouteAsk } from './ask.js';
 
@@ -91,7 +91,7 @@ export class World {
     this.#parts = parts;
     this.nowUs = standing.nowUs;
     this.standing = standing;
-    this.#today = Math.floor(standing.nowUs / DAY_US);
+    this.#today = utcDay(standing.nowUs);
     this.#states = new Map(parts.states);
     this.#bindings = new Map(parts.bindings);
     this.#firsts = new Map(parts.firsts);

@@ -1,7 +1,7 @@
 /** What is known of a recipient after one more report of how its work went. */
 import type { PoolConfig } from '../../pools/index.js';
-import type { RecipientFacts } from '../core/candidate.js';
 import { afterHealthOutcome } from '../pipeline/health.js';
+import { ratesOf } from '../standing/sql/learned-columns.js';
 import { afterLatency } from '../strategies/latency-ewma.js';
 import { bucketOf, RESPONSE_BUCKETS } from '../strategies/sla-deadline.js';
 import { afterOutcome } from '../strategies/success-counts.js';
@@ -9,6 +9,8 @@ import type { LearnedRow } from './sql/recipient-facts.js';
 
 /** Successes and failures are worth half after a day. */
 const HALF_LIFE_US = 86_400_000_000;
+/** What outcomes do not tell of. */
+const NO_LOAD = { held: 0, committed: 0, admittedToday: 0, committedToday: 0 };
 /** Beyond so many response times all counts are halved: old ones are forgotten. */
 const MAX_RESPONSES = 10_000;
 
@@ -27,18 +29,6 @@ export interface ReportMoment {
   readonly nowUs: number;
   readonly ejected: number;
   readonly total: number;
-}
-
-function factsOf(row: LearnedRow): RecipientFacts {
-  return {
-    ...{ held: 0, committed: 0, admittedToday: 0, committedToday: 0 },
-    ...(row.latency_us === null || row.latency_at === null
-      ? {}
-      : { latencyUs: row.latency_us, latencyAtUs: row.latency_at }),
-    ...(row.success_milli === null || row.failure_milli === null || row.rated_at === null
-      ? {}
-      : { successMilli: row.success_milli, failureMilli: row.failure_milli, ratedAtUs: row.rated_at }),
-  };
 }
 
 function afterResponse(responses: readonly number[] | null, latencyMs: number): readonly number[] {
@@ -63,7 +53,7 @@ export function afterReport(
   settings: NonNullable<PoolConfig['health']>,
 ): LearnedRow {
   const { recipientId, isSuccess, latencyMs, resetAtUs } = report;
-  const facts = factsOf(row);
+  const facts = { ...NO_LOAD, ...ratesOf(row) };
   const rates = afterOutcome(facts, { atUs: nowUs, isSuccess }, HALF_LIFE_US);
   const latency =
     latencyMs === null

@@ -6,9 +6,6 @@ import { onDay, type Account } from '../../capacity/index.js';
 import type { RecipientFacts } from '../core/candidate.js';
 import type { PoolView } from '../pipeline/view.js';
 
-/** Microseconds of a UTC day. */
-export const DAY_US = 86_400_000_000;
-
 /** Where one recipient stands. */
 export interface MemberStanding {
   /** record_version of the recipient. */

@@ -10,20 +10,16 @@ export class AskingGate implements Gate {
   constructor(readonly run: RunKey) {}
 
   ask(_path: string, _ticket: number, wants: readonly Want[]): number | null {
-    this.#note(wants);
+    this.note(wants);
     return null;
   }
 
   release(_path: string, wants: readonly Want[]): void {
-    this.#note(wants);
+    this.note(wants);
   }
 
   /** Notes the keys of these. */
   protected note(wants: readonly Want[]): void {
-    this.#note(wants);
-  }
-
-  #note(wants: readonly Want[]): void {
     for (const want of wants) {
       const key = { tenantId: this.run.tenantId, key: keyOf(want) };
       this.keys.set(nameOf(key), key);

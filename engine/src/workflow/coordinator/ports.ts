@@ -4,7 +4,7 @@
  */
 import type { Deed } from '../../tenancy/index.js';
 import type { PayloadWrite } from '../journal/payloads.js';
-import type { RunInput } from '../machine/inputs.js';
+import type { MessageKind, RunInput } from '../machine/inputs.js';
 import type { Plan } from '../machine/plan.js';
 import type { RunStatus, SubStep } from '../machine/state.js';
 import type { Value } from '../machine/value.js';
@@ -200,19 +200,7 @@ export interface RunStore {
   ): Promise<readonly (ExistingStart | undefined)[]>;
 }
 
-/** Kinds of messages: inputs to the machine of the same name; a start is that of a run which another one starts. */
-export type MessageKind =
-  | 'cancel'
-  | 'result'
-  | 'terminate'
-  | 'pause'
-  | 'resume'
-  | 'retry'
-  | 'signal'
-  | 'start'
-  | 'child_closed'
-  | 'sub_step'
-  | 'semaphore';
+export type { MessageKind };
 
 const OF_RUNS: ReadonlySet<RunInput['kind']> = new Set([
   'result',

@@ -2,6 +2,7 @@
 import { InboxBody, type AttemptResult, type RunBirth } from '../../gen/ductor/journal/v1/journal.js';
 import { DuctorError, impossible } from '../../kernel/index.js';
 import type { AttemptOutcome, RunInput } from '../machine/index.js';
+import type { MessageKind } from '../machine/inputs.js';
 import { closedStatus } from './entries-codec.js';
 import { fromStoredFamily, toStoredFamily } from './family-codec.js';
 import { fromStoredSignal, toStoredSignal } from './signal-codec.js';
@@ -9,23 +10,7 @@ import { fromStoredCauses, fromStoredError, fromStoredValue, requiredValue, unre
 import { toStoredCauses, toStoredError, toStoredValue } from './stored.js';
 
 /** Inputs the mailbox carries. */
-export type InboxInput = Extract<
-  RunInput,
-  {
-    readonly kind:
-      | 'cancel'
-      | 'result'
-      | 'terminate'
-      | 'pause'
-      | 'resume'
-      | 'retry'
-      | 'signal'
-      | 'start'
-      | 'child_closed'
-      | 'sub_step'
-      | 'semaphore';
-  }
->;
+export type InboxInput = Extract<RunInput, { readonly kind: MessageKind }>;
 
 function storedOutcome(outcome: AttemptOutcome): NonNullable<AttemptResult['outcome']> {
   switch (outcome.kind) {

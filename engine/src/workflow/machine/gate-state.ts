@@ -27,15 +27,18 @@ export function gateDueUs({ gate }: Pick<RunState, 'gate'>): number | null {
   return gate.state === 'held' ? gate.startAtUs : gate.sinceUs;
 }
 
+/** For the many entries that close none. */
+const NO_GATES: readonly (GateState & { readonly path: string })[] = [];
+
 /** Gates that an entry may close: looked at before it is applied. */
-export function gatesBefore(draft: Draft, entry: Entry): readonly (GateState & { readonly path: string })[] {
+export function gatesBefore(draft: Draft, entry: Entry): typeof NO_GATES {
   switch (entry.kind) {
     case 'step_completed':
     case 'step_failed':
     case 'attempt_failed':
     case 'step_cancelled': {
       const gate = draft.steps.get(entry.path)?.gate;
-      return isOpen(gate) ? [{ ...gate, path: entry.path }] : [];
+      return isOpen(gate) ? [{ ...gate, path: entry.path }] : NO_GATES;
     }
     case 'run_parked':
     case 'run_paused': {
@@ -45,9 +48,9 @@ export function gatesBefore(draft: Draft, entry: Entry): readonly (GateState & {
       return isOpen(draft.gate) && isRunPending(draft) ? [...open, { ...draft.gate, path: '' }] : open;
     }
     case 'run_closed':
-      return isOpen(draft.gate) ? [{ ...draft.gate, path: '' }] : [];
+      return isOpen(draft.gate) ? [{ ...draft.gate, path: '' }] : NO_GATES;
     default:
-      return [];
+      return NO_GATES;
   }
 }
 

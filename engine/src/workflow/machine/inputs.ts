@@ -152,3 +152,17 @@ export interface Advance {
   /** One per input, in order. */
   readonly dispositions: readonly Disposition[];
 }
+
+/** Inputs that travel as messages; a start is that of a run which another one starts. */
+export type MessageKind =
+  | 'cancel'
+  | 'result'
+  | 'terminate'
+  | 'pause'
+  | 'resume'
+  | 'retry'
+  | 'signal'
+  | 'start'
+  | 'child_closed'
+  | 'sub_step'
+  | 'semaphore';

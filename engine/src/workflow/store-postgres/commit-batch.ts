@@ -1,7 +1,7 @@
 /** Lays a batch out as the parameters of its statement, and reads the statement's answer back. Pure. */
 import { impossible } from '../../kernel/index.js';
 import { BatchBlob, booleanArray, type Prepared, integerArray, uuidArray } from '../../store/index.js';
-import type { RunHeader, StartKey, Successor, TickOutcome, TickWrite } from '../coordinator/ports.js';
+import type { InboxMessage, RunHeader, StartKey, Successor, TickOutcome, TickWrite } from '../coordinator/ports.js';
 import { commitStatement, PLAIN_LANE, type LaneNumber } from './commit-statement.js';
 import { PART_NAMES, START_KEY_US, type PartName } from './commit-parts.js';
 import { statusCode } from './run-status-code.js';
@@ -89,6 +89,24 @@ function headerRow({ tenantId, runId }: TickWrite, header: RunHeader): RunHeader
 function slices(blob: BatchBlob, items: readonly Uint8Array[]): readonly [starts: string, sizes: string] {
   const found = items.map((item) => blob.append(item));
   return [integerArray(found.map((slice) => slice.offset)), integerArray(found.map((slice) => slice.length))];
+}
+
+/** Messages: tenant, run, shard, kind and body of each. */
+function messageColumns(
+  messages: readonly Omit<InboxMessage, 'id'>[],
+  blob: BatchBlob,
+): readonly [tenants: string, ...others: string[]] {
+  const bodies = slices(
+    blob,
+    messages.map((m) => m.body),
+  );
+  return [
+    uuidArray(messages.map((m) => m.tenantId)),
+    uuidArray(messages.map((m) => m.runId)),
+    integerArray(messages.map((m) => shardByte(m.runId))),
+    integerArray(messages.map((m) => INBOX_KIND[m.kind])),
+    ...bodies,
+  ];
 }
 
 /** The three lists of the part of successors. */
@@ -295,17 +313,8 @@ const layouts: Readonly<Record<PartName, Layout>> = {
   mail({ ticks }, blob) {
     const rows = ticks.flatMap((t) => (t.messages ?? []).map((message) => ({ ...message, from: t.runId })));
     if (rows.length === 0) return undefined;
-    return [
-      uuidArray(rows.map((m) => m.tenantId)),
-      uuidArray(rows.map((m) => m.from)),
-      uuidArray(rows.map((m) => m.runId)),
-      integerArray(rows.map((m) => shardByte(m.runId))),
-      integerArray(rows.map((m) => INBOX_KIND[m.kind])),
-      ...slices(
-        blob,
-        rows.map((m) => m.body),
-      ),
-    ];
+    const [tenants, ...rest] = messageColumns(rows, blob);
+    return [tenants, uuidArray(rows.map((m) => m.from)), ...rest];
   },
   freed({ ticks }) {
     const rows = ticks.flatMap((t) =>
@@ -328,16 +337,7 @@ const layouts: Readonly<Record<PartName, Layout>> = {
   turns({ drops }, blob) {
     const rows = drops.flatMap((t) => t.messages ?? []);
     if (rows.length === 0) return undefined;
-    return [
-      uuidArray(rows.map((m) => m.tenantId)),
-      uuidArray(rows.map((m) => m.runId)),
-      integerArray(rows.map((m) => shardByte(m.runId))),
-      integerArray(rows.map((m) => INBOX_KIND[m.kind])),
-      ...slices(
-        blob,
-        rows.map((m) => m.body),
-      ),
-    ];
+    return messageColumns(rows, blob);
   },
   deeds({ ticks }) {
     const rows = ticks.flatMap((t) => (t.by === null || t.by === undefined ? [] : [{ ...t, deed: t.by }]));

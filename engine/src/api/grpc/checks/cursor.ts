@@ -1,5 +1,5 @@
 /** Cursors: where a list goes on, opaque to callers. They hold a position, no right: the tenant is the key's. */
-import { DuctorError } from '../../../kernel/index.js';
+import { DuctorError, isUuid } from '../../../kernel/index.js';
 
 /** A cursor of these parts; none may hold a comma. */
 export function encodeCursor(parts: readonly (string | number)[]): string {
@@ -27,4 +27,11 @@ export function cursorNumber(part: string | undefined, cursor: string): number {
   const number = Number(part);
   if (part === undefined || !/^\d{1,16}$/.test(part) || !Number.isSafeInteger(number)) throw badCursor(cursor);
   return number;
+}
+
+/** The parts of a cursor that names a moment, microseconds since 1970, and an id. Throws invalid_argument. */
+export function momentCursor(cursor: string): { readonly atUs: number; readonly id: string } {
+  const [at, id = ''] = decodeCursor(cursor, 2);
+  if (!isUuid(id)) throw badCursor(cursor);
+  return { atUs: cursorNumber(at, cursor), id };
 }

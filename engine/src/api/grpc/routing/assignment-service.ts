@@ -16,7 +16,7 @@ import type { AssignmentQuery, Assignments, AssignmentState, StoredAssignment, V
 import { DuctorError, impossible } from '../../../kernel/index.js';
 import { deedOf, type Principal, type Tenancy } from '../../../tenancy/index.js';
 import type { Unary } from '../call.js';
-import { badCursor, cursorNumber, decodeCursor } from '../checks/cursor.js';
+import { momentCursor } from '../checks/cursor.js';
 import { checkId, FieldChecks } from '../checks/field-checks.js';
 import { wireError } from '../errors/wire-error.js';
 import { ASSIGNMENT_STATES, assignmentMessage } from '../wire/assignment.js';
@@ -54,9 +54,8 @@ function stateOf(checks: FieldChecks, state: State): AssignmentState | null {
 
 function beforeOf(cursor: string): AssignmentQuery['before'] {
   if (cursor === '') return null;
-  const [at, assignmentId = ''] = decodeCursor(cursor, 2);
-  if (!new FieldChecks().uuid('pagination.cursor', assignmentId)) throw badCursor(cursor);
-  return { createdAtUs: cursorNumber(at, cursor), assignmentId };
+  const { atUs: createdAtUs, id: assignmentId } = momentCursor(cursor);
+  return { createdAtUs, assignmentId };
 }
 
 /** ListAssignments. A cursor names moment and id of the last assignment of its page. */

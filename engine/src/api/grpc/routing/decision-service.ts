@@ -1,5 +1,4 @@
 /** RoutingService: decisions that were made. */
-import { createHash } from 'node:crypto';
 import type {
   ExplainDecisionRequest,
   ExplainDecisionResponse,
@@ -12,9 +11,10 @@ import type {
   ReplayDecisionRequest,
   ReplayDecisionResponse,
 } from '../../../gen/ductor/v1/routing.js';
+import { sha256Hex } from '../../../kernel/index.js';
 import { OUTCOMES, type Decisions, type DecisionQuery } from '../../../routing/index.js';
 import type { Unary } from '../call.js';
-import { badCursor, cursorNumber, decodeCursor } from '../checks/cursor.js';
+import { momentCursor } from '../checks/cursor.js';
 import { checkId, FieldChecks } from '../checks/field-checks.js';
 import { decisionMessage } from '../wire/decision.js';
 import { pageOf } from '../wire/page.js';
@@ -26,13 +26,11 @@ export interface DecisionParts {
 
 const MAX_ROUTABLE_ID_CHARS = 256;
 const orNull = (text: string): string | null => (text === '' ? null : text);
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 function beforeOf(cursor: string): DecisionQuery['before'] {
   if (cursor === '') return null;
-  const [at, decisionId = ''] = decodeCursor(cursor, 2);
-  if (!new FieldChecks().uuid('pagination.cursor', decisionId)) throw badCursor(cursor);
-  return { decidedAtUs: cursorNumber(at, cursor), decisionId };
+  const { atUs: decidedAtUs, id: decisionId } = momentCursor(cursor);
+  return { decidedAtUs, decisionId };
 }
 
 /** ListDecisions. A cursor names moment and id of the last decision of its page. */
@@ -81,7 +79,7 @@ export function replayDecision({ decisions }: DecisionParts): Unary<ReplayDecisi
     return {
       data: {
         ...{ decisionId, isSame, recordedOutcome: outcome, replayedOutcome: decision.outcome },
-        ...{ recordedSha256: sha256(recorded), replayedSha256: sha256(record) },
+        ...{ recordedSha256: sha256Hex(recorded), replayedSha256: sha256Hex(record) },
       },
     };
   };

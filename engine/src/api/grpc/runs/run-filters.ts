@@ -1,8 +1,8 @@
 /** Filters and cursors of lists of runs, read from requests. */
 import type { ListRunsRequest } from '../../../gen/ductor/v1/run.js';
 import type { Timestamp } from '../../../gen/google/protobuf/timestamp.js';
-import { badCursor, cursorNumber, decodeCursor, encodeCursor } from '../checks/cursor.js';
-import { FieldChecks, MAX_IDENTIFIER_CHARS } from '../checks/field-checks.js';
+import { encodeCursor, momentCursor } from '../checks/cursor.js';
+import { type FieldChecks, MAX_IDENTIFIER_CHARS } from '../checks/field-checks.js';
 import type { RunCursor, RunQuery } from '../ports.js';
 import { runStatusOf } from '../wire/enums.js';
 import { usOf } from '../wire/timestamp.js';
@@ -18,10 +18,8 @@ export function runCursorText(cursor: RunCursor | null): string {
 
 /** The position of a cursor. Throws invalid_argument. */
 export function runCursorOf(cursor: string): RunCursor {
-  const [startedAt, runId = ''] = decodeCursor(cursor, 2);
-  const checks = new FieldChecks();
-  if (!checks.uuid('pagination.cursor', runId)) throw badCursor(cursor);
-  return { startedAtUs: cursorNumber(startedAt, cursor), runId };
+  const { atUs: startedAtUs, id: runId } = momentCursor(cursor);
+  return { startedAtUs, runId };
 }
 
 /** What narrows a list. */

@@ -1,8 +1,8 @@
 /** AuditService: what keys of a tenant did. */
 import type { AuditEvent, ListAuditEventsRequest, ListAuditEventsResponse } from '../../../gen/ductor/v1/audit.js';
-import { OBJECT_KINDS, type AuditCursor, type AuditRecord, type Tenancy } from '../../../tenancy/index.js';
+import { OBJECT_KINDS, type AuditRecord, type Tenancy } from '../../../tenancy/index.js';
 import type { Unary } from '../call.js';
-import { badCursor, cursorNumber, decodeCursor } from '../checks/cursor.js';
+import { momentCursor } from '../checks/cursor.js';
 import { FieldChecks, MAX_IDENTIFIER_CHARS } from '../checks/field-checks.js';
 import { pageOf } from '../wire/page.js';
 import { timestampOf } from '../wire/timestamp.js';
@@ -10,12 +10,6 @@ import { timestampOf } from '../wire/timestamp.js';
 function eventOf(record: AuditRecord): AuditEvent {
   const { id, atUs, actorId, actor, method, objectKind, objectId, outcome, reason } = record;
   return { id, at: timestampOf(atUs), actorId, actor, method, objectKind, objectId, outcome, reason };
-}
-
-function cursorOf(cursor: string): AuditCursor {
-  const [at, id = ''] = decodeCursor(cursor, 2);
-  if (!new FieldChecks().uuid('pagination.cursor', id)) throw badCursor(cursor);
-  return { atUs: cursorNumber(at, cursor), id };
 }
 
 /** ListAuditEvents. */
@@ -35,7 +29,7 @@ export function listAuditEvents(
     const found = await tenancy.listAudit({
       tenantId,
       limit: limit + 1,
-      ...(cursor === '' ? {} : { after: cursorOf(cursor) }),
+      ...(cursor === '' ? {} : { after: momentCursor(cursor) }),
       ...(kind === undefined ? {} : { objectKind: kind }),
       ...(objectId === '' ? {} : { objectId }),
       ...(actorId === '' ? {} : { actorId }),

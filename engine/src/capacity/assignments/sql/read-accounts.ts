@@ -1,14 +1,10 @@
 import { prepared, uuidArray, type Queryable, type Row } from '../../../store/index.js';
 import type { Account, Accounts } from '../../authority/decide.js';
+import { toAccount, type CountersRow } from '../../authority/sql/account-row.js';
 
-interface AccountRow extends Row {
+interface AccountRow extends Row, CountersRow {
   readonly recipient_id: string | null;
-  readonly committed: number;
-  readonly held: number;
   readonly day: number;
-  readonly daily_committed: number;
-  readonly daily_admitted: number;
-  readonly reset_at: number | null;
   readonly max_concurrent: number;
   readonly daily_limit: number;
   readonly now_us: number;
@@ -25,14 +21,6 @@ const READ = prepared(
       on a.tenant_id = $1::uuid and a.recipient_id = any($2::uuid[])`,
 );
 
-function toAccount(row: AccountRow): Account {
-  return {
-    ...{ committed: row.committed, held: row.held, day: row.day, dailyCommitted: row.daily_committed },
-    ...{ dailyAdmitted: row.daily_admitted, resetAtUs: row.reset_at },
-    ...{ maxConcurrent: row.max_concurrent, dailyLimit: row.daily_limit },
-  };
-}
-
 /** Accounts of recipients with their limits as they are now, and the database's time. Call it once they are locked. */
 export async function readAccounts(
   tx: Queryable,
@@ -41,6 +29,10 @@ export async function readAccounts(
 ): Promise<{ readonly accounts: Accounts; readonly nowUs: number }> {
   const { rows } = await tx.query<AccountRow>(READ, [tenantId, uuidArray(recipientIds)]);
   const accounts = new Map<string, Account>();
-  for (const row of rows) if (row.recipient_id !== null) accounts.set(row.recipient_id, toAccount(row));
+  for (const row of rows) {
+    if (row.recipient_id === null) continue;
+    const limits = { maxConcurrent: row.max_concurrent, dailyLimit: row.daily_limit };
+    accounts.set(row.recipient_id, { ...toAccount(row), ...limits });
+  }
   return { accounts, nowUs: rows[0]?.now_us ?? 0 };
 }

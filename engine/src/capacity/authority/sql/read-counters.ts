@@ -1,14 +1,10 @@
 import { prepared, type Queryable, type Row } from '../../../store/index.js';
 import type { Counters } from '../counters.js';
+import { toCounters, type CountersRow } from './account-row.js';
 import { TODAY } from './today.js';
 
-interface CountersRow extends Row {
+interface NamedRow extends Row, CountersRow {
   readonly recipient_id: string;
-  readonly committed: number;
-  readonly held: number;
-  readonly daily_committed: number;
-  readonly daily_admitted: number;
-  readonly reset_at: number | null;
 }
 
 const READ = prepared(
@@ -25,14 +21,6 @@ export async function readCounters(
   tenantId: string,
   recipientIds: readonly string[],
 ): Promise<ReadonlyMap<string, Counters>> {
-  const { rows } = await db.query<CountersRow>(READ, [tenantId, recipientIds]);
-  return new Map(
-    rows.map((row) => [
-      row.recipient_id,
-      {
-        ...{ committed: row.committed, held: row.held, dailyCommitted: row.daily_committed },
-        ...{ dailyAdmitted: row.daily_admitted, resetAtUs: row.reset_at },
-      },
-    ]),
-  );
+  const { rows } = await db.query<NamedRow>(READ, [tenantId, recipientIds]);
+  return new Map(rows.map((row) => [row.recipient_id, toCounters(row)]));
 }

@@ -1,17 +1,10 @@
 import { prepared, type Queryable, type Row } from '../../../store/index.js';
+import type { LearnedColumns } from '../../standing/sql/learned-columns.js';
 
 /** What was learned of a recipient from how its work went. */
-export interface LearnedRow extends Row {
-  readonly latency_us: number | null;
-  readonly latency_at: number | null;
-  readonly success_milli: number | null;
-  readonly failure_milli: number | null;
-  readonly rated_at: number | null;
-  readonly responses: readonly number[] | null;
+export interface LearnedRow extends Row, LearnedColumns {
   readonly failures_in_a_row: number;
   readonly episode: number;
-  readonly ejected_until: number | null;
-  readonly cooldown_until: number | null;
 }
 
 const OPEN = prepared(

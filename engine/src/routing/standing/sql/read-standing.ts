@@ -1,5 +1,7 @@
 import { prepared, uuidArray, type Queryable, type Row } from '../../../store/index.js';
+import { toAccount, type CountersRow } from '../../../capacity/index.js';
 import type { MemberStanding, PoolStanding, Standing } from '../standing.js';
+import { ratesOf, type LearnedColumns } from './learned-columns.js';
 
 interface PoolRow extends Row {
   readonly now_us: number;
@@ -8,28 +10,16 @@ interface PoolRow extends Row {
   readonly is_killed: boolean;
 }
 
-interface MemberRow extends Row {
+interface MemberRow extends Row, Omit<CountersRow, 'committed'>, LearnedColumns {
   readonly pool_id: string;
   readonly recipient_id: string;
   readonly record_version: number;
   readonly joined_at: number;
   /** null: the authority does not know the recipient. */
   readonly committed: number | null;
-  readonly held: number;
   readonly day: number;
-  readonly daily_committed: number;
-  readonly daily_admitted: number;
-  readonly reset_at: number | null;
   readonly last_assigned_at: number | null;
   readonly last_released_at: number | null;
-  readonly latency_us: number | null;
-  readonly latency_at: number | null;
-  readonly success_milli: number | null;
-  readonly failure_milli: number | null;
-  readonly rated_at: number | null;
-  readonly responses: readonly number[] | null;
-  readonly ejected_until: number | null;
-  readonly cooldown_until: number | null;
 }
 
 const POOLS = prepared(
@@ -63,23 +53,14 @@ function learnedOf(row: MemberRow, nowUs: number): MemberStanding['learned'] {
     inRotationSinceUs: row.joined_at,
     ...(row.last_assigned_at === null ? {} : { lastAssignedUs: row.last_assigned_at }),
     ...(row.last_released_at === null ? {} : { lastReleasedUs: row.last_released_at }),
-    ...(row.latency_us === null || row.latency_at === null
-      ? {}
-      : { latencyUs: row.latency_us, latencyAtUs: row.latency_at }),
-    ...(row.success_milli === null || row.failure_milli === null || row.rated_at === null
-      ? {}
-      : { successMilli: row.success_milli, failureMilli: row.failure_milli, ratedAtUs: row.rated_at }),
+    ...ratesOf(row),
     ...(row.responses === null ? {} : { responses: row.responses }),
     ...cooldownOf(row, nowUs),
   };
 }
 
 function accountOf({ committed, ...row }: MemberRow): MemberStanding['account'] {
-  if (committed === null) return undefined;
-  return {
-    ...{ committed, held: row.held, day: row.day, dailyCommitted: row.daily_committed },
-    ...{ dailyAdmitted: row.daily_admitted, resetAtUs: row.reset_at },
-  };
+  return committed === null ? undefined : toAccount({ ...row, committed });
 }
 
 /**

@@ -3,19 +3,15 @@ import { DEFINITION_LIMITS } from '../limits.js';
 import { checkDuration } from './check-retry.js';
 import { checkExpression, type ExpressionChecks } from './expressions.js';
 import { childPath } from './problems.js';
-import { field, optionalList, optionalNumber, readObject, refuseUnknown, requireField, requireText } from './shape.js';
+import { field, optionalList, optionalNumber, readObject, refuseUnknown, requireField, requireSaid } from './shape.js';
 import type { ObjectReader } from './shape.js';
 import type { Json } from '../definition.js';
 
 /** The key and the limit of one; both must be there. */
 function checkLimited(checks: ExpressionChecks, reader: ObjectReader, fields: readonly string[]): void {
   refuseUnknown(reader, fields, 'it');
-  const rule = { example: '"input.customer"', isFine: () => true, wanted: 'an expression' };
-  const key = requireText(reader, 'key', rule);
-  const path = childPath(reader.path, 'key');
-  // In a message what is missing is empty.
-  if (key === '') reader.problems.add(path, key, 'is missing', 'Write an expression, such as "input.customer".');
-  else if (key !== undefined) checkExpression(checks, path, key, 'step');
+  const key = requireSaid(reader, 'key', '"input.customer"');
+  if (key !== undefined) checkExpression(checks, childPath(reader.path, 'key'), key, 'step');
   if (requireField(reader, 'limit', '10') === undefined) return;
   optionalNumber(reader, 'limit', { min: 1, max: DEFINITION_LIMITS.semaphoreLimit, isWhole: true });
 }
@@ -41,7 +37,5 @@ export function checkSemaphores(checks: ExpressionChecks, owner: ObjectReader): 
   const reader = readObject(owner.problems, childPath(owner.path, 'rate_limit'), value);
   if (reader === undefined) return;
   checkLimited(checks, reader, ['key', 'per', 'limit']);
-  const per = requireField(reader, 'per', '"1m"');
-  if (per === '') reader.problems.add(childPath(reader.path, 'per'), per, 'is missing', 'Add it, such as "1m".');
-  else if (per !== undefined) checkDuration(reader, 'per', 1, DEFINITION_LIMITS.intervalMs);
+  if (requireSaid(reader, 'per', '"1m"') !== undefined) checkDuration(reader, 'per', 1, DEFINITION_LIMITS.intervalMs);
 }

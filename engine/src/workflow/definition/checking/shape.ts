@@ -83,6 +83,14 @@ export function optionalText(reader: ObjectReader, key: string): string | undefi
   return undefined;
 }
 
+/** A text that must be there; the empty one counts as missing, as for `optionalText`. */
+export function requireSaid(reader: ObjectReader, key: string, example: string): string | undefined {
+  const value = field(reader.object, key);
+  if (value !== undefined && value !== '') return optionalText(reader, key);
+  reader.problems.add(childPath(reader.path, key), value, 'is missing', `Add it, such as ${example}.`);
+  return undefined;
+}
+
 /** A text that must be there and be accepted. */
 export function requireText(
   reader: ObjectReader,

@@ -1,0 +1,27 @@
+import type { RecipientFacts } from '../../core/candidate.js';
+
+/** Columns of what was learned of a recipient from how its work went. */
+export interface LearnedColumns {
+  readonly latency_us: number | null;
+  readonly latency_at: number | null;
+  readonly success_milli: number | null;
+  readonly failure_milli: number | null;
+  readonly rated_at: number | null;
+  readonly responses: readonly number[] | null;
+  readonly ejected_until: number | null;
+  readonly cooldown_until: number | null;
+}
+
+/** Latency and successes as facts; absent where nothing is known. */
+export function ratesOf(
+  row: LearnedColumns,
+): Pick<RecipientFacts, 'latencyUs' | 'latencyAtUs' | 'successMilli' | 'failureMilli' | 'ratedAtUs'> {
+  return {
+    ...(row.latency_us === null || row.latency_at === null
+      ? {}
+      : { latencyUs: row.latency_us, latencyAtUs: row.latency_at }),
+    ...(row.success_milli === null || row.failure_milli === null || row.rated_at === null
+      ? {}
+      : { successMilli: row.success_milli, failureMilli: row.failure_milli, ratedAtUs: row.rated_at }),
+  };
+}
