@@ -14,6 +14,7 @@ export { type CallbackHandler, type ExpressCallbackOptions, expressCallback } fr
 export { type EndpointOptions, type RegisteredEndpoint, registerEndpoint } from './callback/register-endpoint.js';
 export { type CallbackServer, type ServeCallbacksOptions, serveCallbacks } from './callback/serve-callbacks.js';
 export type { DecisionOptions, ForkOptions, RunControls, SendOptions } from './client/run-controls.js';
+export type { RunQuestions, UpdateRunOptions } from './client/run-questions.js';
 export type {
   FailureView,
   RunExplanationView,
@@ -112,5 +113,6 @@ export type { Jsonify, Restored } from './workflow/jsonify.js';
 export { type Ref, type Reference, type WholeRef, cel } from './workflow/reference.js';
 export type { HttpAnswer, HttpOptions } from './workflow/http-step.js';
 export type { ApprovalOptions, ApprovalOutput, SignalOptions } from './workflow/signal-steps.js';
+export type { HandledUpdateOptions, UpdateOptions } from './workflow/updates.js';
 export type { StepBody, StepContext, StepLogger } from './workflow/step-context.js';
 export type { Arrives, Resolved, Template } from './workflow/template.js';

@@ -1,5 +1,5 @@
 /** Every fixture in one engine that is killed in their middle: each run ends as its fixture says. */
-import { createWorker, DuctorClient, type RunView } from '@ductor/sdk';
+import { createWorker, DuctorClient, DuctorError, type RunView } from '@ductor/sdk';
 import { expect, it } from 'vitest';
 import type { DefinitionFixture } from '../fixtures/definitions/fixture.js';
 import { definitionFixtures } from '../support/definition-fixtures.js';
@@ -20,14 +20,23 @@ async function say(
   early: boolean,
 ): Promise<void> {
   const run = client.run(runId);
-  for (const [index, { name, payload, decides, early: isEarly = false }] of says.entries()) {
+  for (const [index, { name, payload, decides, updates, answer, early: isEarly = false }] of says.entries()) {
     if (isEarly !== early) continue;
     const id = `${name}-${index}`;
     await retrying(async () => {
-      if (decides === undefined) await run.signal(name, payload, { id });
+      if (updates !== undefined) {
+        const answered = run.update(name, updates, answer === undefined ? { id, timeoutMs: 0 } : { id });
+        if (answer === undefined) await answered.catch(notYet);
+        else expect(await answered).toEqual(answer);
+      } else if (decides === undefined) await run.signal(name, payload, { id });
       else await run.decide(name, decides.option, { id, ...decides });
     });
   }
+}
+
+/** The run has it; nobody waits for the answer. */
+function notYet(error: unknown): void {
+  if (!(error instanceof DuctorError) || error.code !== 'deadline_exceeded') throw error;
 }
 
 /** A run, or the last one of its chain. */

@@ -36,6 +36,8 @@ export const MARKS = {
   child_told: 'a run ended after a child that it had told to end',
   compensated: 'a run was compensated',
   signal_taken: 'a step took a signal',
+  update_answered: 'a step answered an update',
+  update_failed: 'an update was refused, or its step failed or was stopped',
   signal_repeated: 'a signal that was not answered was sent again',
   signal_refused: 'a signal was refused because its run had ended meanwhile',
   approval_escalated: 'an approval was escalated',

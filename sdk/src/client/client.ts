@@ -31,7 +31,8 @@ import { type BatchCalls, batchCalls } from './batches.js';
 import { checkList, checkRunCall, checkTrigger } from './request-checks.js';
 import type { ListOptions, SignalWithStartOptions, TriggerOptions } from './request-options.js';
 import { ResultStream } from './result-stream.js';
-import { type RunControls, runControls } from './run-controls.js';
+import { type CallSetup, type RunControls, runControls } from './run-controls.js';
+import { type RunQuestions, runQuestions } from './run-questions.js';
 import { failureView, type RunView, runStateName, runStateNumber, runView, timestampOf } from './run-view.js';
 import { type ScheduleCalls, type ScheduleChannel, scheduleCalls } from './schedules.js';
 import { present, unary } from './unary.js';
@@ -79,7 +80,7 @@ export interface RunPage {
 }
 
 /** A started run. */
-export interface RunHandle<Out> extends RunControls {
+export interface RunHandle<Out> extends RunControls, RunQuestions {
   readonly id: string;
   readonly version: number;
   /** The idempotency key was known: this is the earlier run. */
@@ -279,12 +280,14 @@ export class DuctorClient {
       existing,
       result: (options = {}) => this.#result(runId, options),
       watch: () => this.#watch(runId),
-      ...runControls(this.#runs, runId, () => ({
-        values: this.#connection.values,
-        metadata: this.#connection.metadata,
-        options: { deadline: this.#deadline() },
-      })),
+      ...runControls(this.#runs, runId, () => this.#setup()),
+      ...runQuestions(this.#runs, runId, () => this.#setup()),
     };
+  }
+
+  #setup(): CallSetup {
+    const { values, metadata } = this.#connection;
+    return { values, metadata, options: { deadline: this.#deadline() } };
   }
 
   async #result(runId: string, options: WaitOptions): Promise<unknown> {

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { Problem } from '../errors.js';
 import { FieldChecks, hasHalfPair, kindOf, refusal, shown } from '../connection/field-checks.js';
 import type { BodyJson, ConcurrencyJson, DefinitionJson, EdgeJson, JoinJson } from '../workflow/definition-json.js';
-import type { RateLimitJson, RetryJson, StepJson } from '../workflow/definition-json.js';
+import type { RateLimitJson, RetryJson, StepJson, UpdateJson } from '../workflow/definition-json.js';
 import { EDGE_TYPES, STEP_TYPES } from './definition-message.js';
 
 type FieldsOf<T> = Readonly<Record<keyof T, z.ZodType>>;
@@ -64,6 +64,13 @@ const BODY: FieldsOf<BodyJson> = {
   edges: z.array(z.strictObject(EDGE)).optional(),
   output: value,
 };
+const UPDATE: FieldsOf<UpdateJson> = {
+  name: mayText,
+  input_schema: fields,
+  validate: mayText,
+  handled_by: mayText,
+  output: value,
+};
 const DEFINITION: FieldsOf<DefinitionJson> = {
   family_slug: mayText,
   title: mayText,
@@ -79,6 +86,8 @@ const DEFINITION: FieldsOf<DefinitionJson> = {
   fairness_key: mayText,
   concurrency: z.array(z.strictObject(CONCURRENCY)).optional(),
   rate_limit: z.strictObject(RATE_LIMIT).optional(),
+  updates: z.array(z.strictObject(UPDATE)).optional(),
+  queries: z.record(z.string(), text).optional(),
 };
 /** What is missing is the engine's to say, in the words it has for every door. */
 const SCHEMA = z.strictObject(DEFINITION);

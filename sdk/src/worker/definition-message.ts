@@ -1,7 +1,8 @@
 /** A definition in JSON as the message of the contract. */
 import { EdgeDefinition as EdgeMessage, EdgeType, WorkflowDefinition } from '../gen/ductor/v1/workflow.js';
 import { BodyDefinition as BodyMessage, StepDefinition as StepMessage, StepType } from '../gen/ductor/v1/workflow.js';
-import type { BodyJson, DefinitionJson, EdgeJson, StepJson } from '../workflow/definition-json.js';
+import type { UpdateDefinition as UpdateMessage } from '../gen/ductor/v1/workflow.js';
+import type { BodyJson, DefinitionJson, EdgeJson, StepJson, UpdateJson } from '../workflow/definition-json.js';
 
 /** Numbers of the types of steps. */
 export const STEP_TYPES: Readonly<Record<StepJson['type'], StepType>> = {
@@ -79,6 +80,11 @@ function edgeMessage(edge: EdgeJson): EdgeMessage {
   });
 }
 
+function updateMessage(update: Partial<UpdateJson>): UpdateMessage {
+  const { name = '', input_schema: inputSchema, validate = '', handled_by: handledBy = '', output } = update;
+  return { name, inputSchema, validate, handledBy, output };
+}
+
 /** The message that publishes a definition. */
 export function definitionMessage(definition: DefinitionJson): WorkflowDefinition {
   // What is not there is the engine's to miss: it says so in the words it has for every door.
@@ -99,5 +105,7 @@ export function definitionMessage(definition: DefinitionJson): WorkflowDefinitio
     retention: definition.retention,
     concurrency: definition.concurrency ?? [],
     rateLimit: definition.rate_limit,
+    updates: (definition.updates ?? []).map(updateMessage),
+    queries: definition.queries ?? {},
   });
 }

@@ -11,47 +11,27 @@ import { connectionsOf } from './edges.js';
 import { callbackJson } from './callback-options.js';
 import { type ContinueOptions, continueJson } from './continuing.js';
 import { type CompensationOptions, type NamedUndo, namedUndo } from './compensation.js';
-import type {
-  Aggregated,
-  AggregateOptions,
-  Aggregations,
-  Assertion,
-  DedupeOptions,
-  ItemsOf,
-} from './dataflow-types.js';
+import type { Aggregated, AggregateOptions, Aggregations, Assertion, DedupeOptions } from './dataflow-types.js';
+import type { ItemsOf } from './dataflow-types.js';
 import type { ListRef, Made, Merged, MergeMode, MergeOptions, MergePart, OfItem, SortKeys } from './dataflow-types.js';
 import { aggregateJson, assertJson, type DataflowJson, dedupeJson, filterJson } from './dataflow.js';
 import { mapJson, mergeJson, sortJson } from './dataflow.js';
 import { DefinitionError } from './definition-error.js';
-import type { DefinitionOptions } from './definition-options.js';
+import { type DefinitionOptions, optionsJson } from './definition-options.js';
 import { type HttpAnswer, type HttpOptions, httpJson } from './http-step.js';
 import type { BodyJson, DefinitionJson, StepJson } from './definition-json.js';
 import type { Jsonify, StepOutput } from './jsonify.js';
 import { type Ref, type Reference, type StepRead, type WholeRef, makeReference, referenceCore } from './reference.js';
-import {
-  type ApprovalOptions,
-  type ApprovalOutput,
-  approvalArgs,
-  signalArgs,
-  type SignalOptions,
-} from './signal-steps.js';
+import { approvalArgs, signalArgs } from './signal-steps.js';
+import type { ApprovalOptions, ApprovalOutput, SignalOptions } from './signal-steps.js';
 import type { StepBody } from './step-context.js';
 import { stepText } from './step-text.js';
-import type {
-  StepFailureValue,
-  StepHandle,
-  Placement,
-  AnyStep,
-  SwitchHandle,
-  SwitchOptions,
-  FailOptions,
-  CompleteOptions,
-  StepOptions,
-  WaitOptions,
-} from './step-options.js';
+import type { AnyStep, CompleteOptions, FailOptions, Placement, StepFailureValue, StepHandle } from './step-options.js';
+import type { StepOptions, SwitchHandle, SwitchOptions, WaitOptions } from './step-options.js';
 import { waitArgument } from './step-options.js';
 import { type Resolved, compileTemplate } from './template.js';
 import { runTurnsOf, turnsOf } from './turn-options.js';
+import { type AnyUpdateOptions, Questions } from './updates.js';
 import type { WorkflowBuilder } from './workflow-builder.js';
 
 /** A body by the handler's name. */
@@ -70,6 +50,7 @@ export class DefinitionCollector<In> implements WorkflowBuilder<In> {
   #level: Level = emptyLevel();
   readonly #names = new Set<string>();
   readonly #handlers = new Map<string, StepBody<never, unknown>>();
+  readonly #questions = new Questions();
 
   constructor() {
     this.input = makeReference({ cel: 'input', reads: [] }) as WholeRef<In>;
@@ -204,6 +185,25 @@ export class DefinitionCollector<In> implements WorkflowBuilder<In> {
   ): StepHandle<Jsonify<z.output<S>>> {
     const { args, reads } = signalArgs(name, options);
     return this.#add(name, options, reads, { type: 'STEP_TYPE_SIGNAL', args });
+  }
+
+  readonly update = ((name: string, given?: AnyUpdateOptions): AnyStep => {
+    const options = given ?? {};
+    const step = this.#taking(name, options);
+    this.#questions.update(name, options, step);
+    return step;
+  }) as WorkflowBuilder<In>['update'];
+
+  #taking(name: string, options: AnyUpdateOptions): StepHandle<unknown> {
+    const { run } = options;
+    if (run === undefined) return this.#add(name, options, [], { type: 'STEP_TYPE_SIGNAL' });
+    this.#handlers.set(name, run);
+    const turns = turnsOf(`step ${name}`, options);
+    return this.#add(name, options, turns.reads, { ...callbackJson(options), ...turns.json });
+  }
+
+  query(name: string, value: Reference<unknown>): void {
+    this.#questions.query(name, value);
   }
 
   approval<Option extends string = 'approve' | 'reject', S extends z.ZodType = z.ZodUnknown>(
@@ -352,19 +352,15 @@ export class DefinitionCollector<In> implements WorkflowBuilder<In> {
     output: unknown,
     schema: { [key: string]: unknown } | undefined,
   ): Built {
-    const { title, timeout, onFailure, onExhausted, retention } = options;
     const definition: DefinitionJson = {
       family_slug: slug,
-      ...(title !== undefined && { title }),
-      ...(timeout !== undefined && { timeout }),
-      ...(onFailure !== undefined && { on_failure: onFailure }),
-      ...(onExhausted !== undefined && { on_exhausted: onExhausted }),
-      ...(retention !== undefined && { retention }),
+      ...optionsJson(options),
       ...runTurnsOf(`workflow ${slug}`, options, this.input),
       steps: this.#level.steps,
       edges: this.#level.edges,
       ...(output !== undefined && { output: compileTemplate(output, 'output').json }),
       ...(schema !== undefined && { input_schema: schema }),
+      ...this.#questions.json(),
     };
     return { definition, handlers: this.#handlers };
   }

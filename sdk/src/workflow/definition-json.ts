@@ -85,6 +85,15 @@ export interface EdgeJson {
   case?: string;
 }
 
+/** What callers may ask of a run. */
+export interface UpdateJson {
+  name: string;
+  input_schema?: { [key: string]: unknown };
+  validate?: string;
+  handled_by: string;
+  output?: TemplateJson;
+}
+
 /** A whole definition. */
 export interface DefinitionJson {
   family_slug: string;
@@ -101,4 +110,6 @@ export interface DefinitionJson {
   fairness_key?: string;
   concurrency?: ConcurrencyJson[];
   rate_limit?: RateLimitJson;
+  updates?: UpdateJson[];
+  queries?: { [name: string]: string };
 }

@@ -1,4 +1,5 @@
 /** What is said of a workflow as a whole. */
+import type { DefinitionJson } from './definition-json.js';
 import type { RunTurnOptions } from './turn-options.js';
 
 /** What a definition says of its runs as a whole. */
@@ -13,4 +14,16 @@ export interface DefinitionOptions<In = unknown> extends RunTurnOptions<In> {
   readonly onExhausted?: 'fail' | 'park' | undefined;
   /** How long runs are kept after their end, "1m" to "3650d". Default: as long as the tenant keeps runs. */
   readonly retention?: string | undefined;
+}
+
+/** The same in a definition; what says whose turn a run is, stands in turn-options.ts. */
+export function optionsJson(options: DefinitionOptions<never>): Partial<DefinitionJson> {
+  const { title, timeout, onFailure, onExhausted, retention } = options;
+  return {
+    ...(title !== undefined && { title }),
+    ...(timeout !== undefined && { timeout }),
+    ...(onFailure !== undefined && { on_failure: onFailure }),
+    ...(onExhausted !== undefined && { on_exhausted: onExhausted }),
+    ...(retention !== undefined && { retention }),
+  };
 }

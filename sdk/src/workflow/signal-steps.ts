@@ -50,6 +50,17 @@ export interface StepArgs {
   readonly reads: readonly StepRead[];
 }
 
+/** A schema of what is sent as JSON. Throws DefinitionError for what has none. */
+export function schemaJson(schema: z.ZodType, what: string): { [key: string]: unknown } {
+  try {
+    const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io: 'output' });
+    return rest;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new DefinitionError(`the ${what} has no JSON form (${why})`, 'use types that JSON has');
+  }
+}
+
 /** Gathers args. */
 class Args implements StepArgs {
   readonly args: { [key: string]: TemplateJson } = {};
@@ -72,16 +83,7 @@ class Args implements StepArgs {
   }
 
   schema(schema: z.ZodType, what: string): TemplateJson {
-    try {
-      const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io: 'output' });
-      return rest as TemplateJson;
-    } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      throw new DefinitionError(
-        `the ${what} of step ${this.name} has no JSON form (${why})`,
-        'use types that JSON has',
-      );
-    }
+    return schemaJson(schema, `${what} of step ${this.name}`) as TemplateJson;
   }
 
   set(key: string, value: TemplateJson | undefined): void {

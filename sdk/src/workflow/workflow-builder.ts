@@ -30,6 +30,7 @@ import type {
   WaitOptions,
 } from './step-options.js';
 import type { Resolved } from './template.js';
+import type { HandledUpdateOptions, UpdateOptions } from './updates.js';
 
 /** Declares the steps of a workflow. */
 export interface WorkflowBuilder<In> {
@@ -96,6 +97,20 @@ export interface WorkflowBuilder<In> {
     name: string,
     options?: SignalOptions<S> & Placement,
   ): StepHandle<Jsonify<z.output<S>>>;
+  /**
+   * Waits for an update of its name, whose caller waits for the answer. With `run` a body of this app takes it, and its
+   * output is the answer; without, what was sent is the output.
+   */
+  update<S extends z.ZodType = z.ZodUnknown, Out = unknown>(
+    name: string,
+    options: HandledUpdateOptions<S, Out>,
+  ): StepHandle<StepOutput<Awaited<Out>>>;
+  update<S extends z.ZodType = z.ZodUnknown>(
+    name: string,
+    options?: UpdateOptions<S>,
+  ): StepHandle<Jsonify<z.output<S>>>;
+  /** What a run tells of itself under a name, as it stands: a reference or `cel` expression over all of its steps. */
+  query(name: string, value: Reference<unknown>): void;
   /** Waits until somebody decides. */
   approval<Option extends string = 'approve' | 'reject', S extends z.ZodType = z.ZodUnknown>(
     name: string,

@@ -7,6 +7,7 @@
  * - nothing that waits for time happens before database time has come (M6)
  * - the header and the snapshot say what the fold says, so what the engine kept in memory was the fold
  */
+import { isDeepStrictEqual } from 'node:util';
 import { shardOf } from '../../../engine/src/kernel/index.js';
 import type { RunHeader, TickWrite } from '../../../engine/src/workflow/coordinator/ports.js';
 import {
@@ -140,11 +141,17 @@ export class JournalCheck {
       }
       noteDue(entry, due);
       if (entry.kind === 'signal_received') this.#heard(write, entry, where);
+      // Refused as it was received: it is heard by its answer.
+      if (entry.kind === 'update_answered' && !this.#isHeard(write, entry)) this.#heard(write, entry, where);
       if (OUTCOMES.has(entry.kind) && 'attempt' in entry && entry.attempt > 0) this.#outcome(write, run, entry, where);
     }
   }
 
-  #heard(write: TickWrite, signal: Signal, where: string): void {
+  #isHeard(write: TickWrite, signal: Pick<Signal, 'name' | 'id'>): boolean {
+    return this.truth.heardSignals.has(signalName(write.tenantId, this.truth.chainId(write), signal));
+  }
+
+  #heard(write: TickWrite, signal: Pick<Signal, 'name' | 'id'>, where: string): void {
     const name = signalName(write.tenantId, this.truth.chainId(write), signal);
     if (!this.truth.mailedSignals.has(name)) this.sim.violate(`${where}: signal ${name} was never sent`);
     if (this.truth.heardSignals.has(name)) this.sim.violate(`${where}: signal ${name} is heard again`);
@@ -181,8 +188,10 @@ export class JournalCheck {
     const { tenantId, runId, seq } = write;
     const decoded = decodeSnapshot({ tenantId, runId, seq }, write.snapshot, shelf);
     if (shelf.missing.size > 0) this.sim.violate(`${where} has a snapshot that refers to values its run does not have`);
-    const said = decoded === null ? 'unreadable' : JSON.stringify(plainState(decoded));
-    if (said !== JSON.stringify(plainState(after))) this.sim.violate(`${where} has a snapshot that is not its fold`);
+    // In which order a state was put together is no part of it.
+    if (decoded === null || !isDeepStrictEqual(asJson(decoded), asJson(after))) {
+      this.sim.violate(`${where} has a snapshot that is not its fold`);
+    }
   }
 
   #mark(entry: Entry, before: RunState): void {
@@ -203,6 +212,8 @@ export class JournalCheck {
         return;
       case 'signal_taken':
         return marks.reach('signal_taken');
+      case 'update_answered':
+        return marks.reach(entry.error === null ? 'update_answered' : 'update_failed');
       case 'approval_escalated':
         return marks.reach('approval_escalated');
       case 'run_compensating':
@@ -219,4 +230,9 @@ export class JournalCheck {
         return;
     }
   }
+}
+
+/** A state as JSON holds it. */
+function asJson(state: RunState): unknown {
+  return JSON.parse(JSON.stringify(plainState(state)));
 }

@@ -86,9 +86,14 @@ export function drawStart(
   return request(choices, plan, input, choices.chance(0.5) ? `key-${n}` : null);
 }
 
+/** An update that a run waits for: `n` tells them apart. */
+export function drawUpdate(name: string, n: number): Signal {
+  return { name, id: `update-${n}`, payload: jsonValue({ n }), by: 'ada' };
+}
+
 /** Draws what is said to a run of this plan: mostly one signal, now and then several at once. */
-export function drawSignals(choices: Choices, { signals }: Plan, n: number): readonly Signal[] {
-  const names = [...signals.keys()];
+export function drawSignals(choices: Choices, { signals, updates }: Plan, n: number): readonly Signal[] {
+  const names = [...signals.keys(), ...updates.keys()];
   return Array.from({ length: choices.oneOf(1, 1, 2, 4) }, (_, index): Signal => {
     const name = choices.pick(names) ?? '';
     const isDecision = (signals.get(name)?.options ?? null) !== null;

@@ -103,6 +103,21 @@ function mailbox(): Plan {
   });
 }
 
+/** Answers updates by bodies of its workers: one after the other, and in each turn of a loop. */
+function desk(): Plan {
+  return planOf({
+    steps: {
+      change: { type: 'CALLBACK', timeoutMs: 20_000, takes: 'change' },
+      turns: {
+        ...{ type: 'LOOP', until: ({ index }) => (index?.() ?? 0) >= 1, maxIterations: 3 },
+        body: { steps: { add: { type: 'CALLBACK', timeoutMs: 20_000, takes: 'add' } } },
+      },
+    },
+    edges: [edge('change', 'turns', 'ALWAYS')],
+    updates: { change: { output: template((scope) => ({ for: scope.update?.() })) } },
+  });
+}
+
 /** A run that asks again and again, each time as a run of its own, with a step beside that has to be stopped. */
 function longPoll(): Plan {
   const turnOf = (input: unknown): number =>
@@ -148,6 +163,7 @@ export function drawPlans(choices: Choices): readonly Plan[] {
     stubborn(),
     tree(),
     mailbox(),
+    desk(),
     longPoll(),
     crowd(false),
     crowd(true),

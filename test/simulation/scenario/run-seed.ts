@@ -1,5 +1,5 @@
 /** One seed: things go wrong for a while (safety), then nothing does and all has to come to its end (liveness). */
-import type { Plan } from '../../../engine/src/workflow/machine/index.js';
+import type { Plan, RunState } from '../../../engine/src/workflow/machine/index.js';
 import { Choices } from '../core/choices.js';
 import { Scheduler } from '../core/scheduler.js';
 import { Sim } from '../core/sim.js';
@@ -7,7 +7,7 @@ import { Trace } from '../core/trace.js';
 import type { PlantedBug } from '../cast/engine.js';
 import { Faults, type FaultKind } from '../faults.js';
 import { Marks, type Mark } from '../marks.js';
-import { drawRepeat, drawSignals, drawStart, drawWorld, type Draw } from './draw.js';
+import { drawRepeat, drawSignals, drawStart, drawUpdate, drawWorld, type Draw } from './draw.js';
 import { Fate } from './fate.js';
 import { looseEnds } from './loose-ends.js';
 import { drawPlans } from './plans.js';
@@ -79,7 +79,7 @@ function say(world: World, n: number): void {
   const open = [...world.answers.started.values()].flatMap((run) => {
     const state = world.truth.state(run);
     const plan = state === undefined || state.closedAtUs !== null ? undefined : world.truth.planOf(state);
-    return plan === undefined || plan.signals.size === 0 ? [] : [{ run, plan }];
+    return plan === undefined || plan.signals.size + plan.updates.size === 0 ? [] : [{ run, plan }];
   });
   const found = choices.pick(open);
   if (found === undefined) return;
@@ -88,10 +88,23 @@ function say(world: World, n: number): void {
   }
 }
 
+/** Updates that nobody sends would be waited for without end. One in three is refused by most plans of fixtures. */
+function answerWaiting(world: World, state: RunState): void {
+  const plan = world.truth.planOf(state);
+  for (const { awaits } of state.steps.values()) {
+    if (!awaits || plan?.updates.has(awaits.name) !== true) continue;
+    const run = { tenantId: state.tenantId, runId: state.runId };
+    // Its definition refuses all that the world sends, or it has waited for too long: that is how it ends.
+    if (world.sim.choices.chance(0.2)) world.client.cancel(run);
+    else world.client.signal(run, drawUpdate(awaits.name, world.sim.choices.int(0, 1_000_000)));
+  }
+}
+
 /** Somebody looks after parked runs: they are cancelled, which is how a dead letter is closed. */
 function operator(world: World): void {
   for (const state of world.truth.open()) {
     if (state.parked !== null) world.client.cancel({ tenantId: state.tenantId, runId: state.runId });
+    answerWaiting(world, state);
   }
   world.stalls.look(world);
   world.sim.scheduler.after(OPERATOR_US, null, 'the operator looks around', () => operator(world));

@@ -41,7 +41,9 @@ import * as controls from './runs/control-runs.js';
 import { explainRun } from './runs/explain-run.js';
 import { forkRun } from './runs/fork-run.js';
 import { getRun, getRunHistory, listRuns } from './runs/read-runs.js';
+import { queryRun } from './runs/query-run.js';
 import { signalRun } from './runs/signal-run.js';
+import { updateRun } from './runs/update-run.js';
 import { signalWithStart } from './runs/signal-with-start.js';
 import { RecentStarts } from './runs/recent-starts.js';
 import { RunFeed } from './runs/run-feed.js';
@@ -206,6 +208,8 @@ function buildServices(options: GrpcServerOptions, feed: RunFeed, guard: GuardOp
       .stream(R.watchRun, watchRun({ feed, load, reader, plans }))
       .unary(R.getRunHistory, getRunHistory(reads))
       .unary(R.signalRun, signalRun(signals))
+      .unary(R.updateRun, updateRun({ ...signals, feed }))
+      .unary(R.queryRun, queryRun(signals))
       .unary(R.signalWithStart, signalWithStart({ triggers, signals }))
       .unary(R.forkRun, forkRun({ load, reader, plans, catalog, coordinator, starts }))
       .unary(R.explainRun, explainRun({ load, plans, reader, workers: options.bridge }))

@@ -8,6 +8,7 @@ import {
   type Join,
   type RetryPolicy,
   type StepDefinition as WireStep,
+  type UpdateDefinition as WireUpdate,
   type WorkflowDefinition,
 } from '../../gen/ductor/v1/workflow.js';
 import type { Definition, EdgeDefinition, StepDefinition } from '../ports.js';
@@ -99,6 +100,24 @@ function edgeOf(edge: WireEdge): EdgeDefinition {
   };
 }
 
+type UpdateJson = NonNullable<Definition['updates']>[number];
+
+function updateOf(update: WireUpdate, path: string): UpdateJson {
+  const { name, inputSchema, validate, handledBy, output } = update;
+  return {
+    ...{ name, handled_by: handledBy },
+    ...present<Omit<UpdateJson, 'name' | 'handled_by'>>({
+      input_schema: inputSchema === undefined ? undefined : plainObject(inputSchema, `${path}.input_schema`),
+      validate: nonEmpty(validate),
+      output: output === undefined ? undefined : plainJson(output, `${path}.output`),
+    }),
+  };
+}
+
+function updatesOf({ updates }: WorkflowDefinition): readonly UpdateJson[] | undefined {
+  return updates.length === 0 ? undefined : updates.map((update, index) => updateOf(update, `updates[${index}]`));
+}
+
 /** Throws invalid_argument when JSON inside it is deeper, longer or stranger than JSON from outside may be. */
 export function definitionFromWire(wire: WorkflowDefinition): Definition {
   return {
@@ -117,6 +136,8 @@ export function definitionFromWire(wire: WorkflowDefinition): Definition {
       retention: wire.retention,
       concurrency: concurrencyOf(wire.concurrency),
       rate_limit: wire.rateLimit,
+      updates: updatesOf(wire),
+      queries: Object.keys(wire.queries).length === 0 ? undefined : wire.queries,
     }),
   };
 }

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { clientCommand, type CliContext, type ClientOptions } from '../context.js';
 import { duration, pair, wholeNumber } from '../options.js';
 import { formatOption } from '../picture/format.js';
+import { queryRun, updateRun, type UpdateOptions } from './ask.js';
 import { BATCH_ACTION_NAMES, batchRuns, listDeadLetters, type BatchOptions, type DeadLettersOptions } from './batch.js';
 import { controlRun, type ControlOptions } from './control.js';
 import { explainRun } from './explain-run.js';
@@ -160,6 +161,27 @@ function speakingCommands(group: Command, context: CliContext): void {
     .action((runId: string, name: string, options: ApproveOptions) => approveRun(context, runId, name, options));
 }
 
+/** Commands that ask something of a run. */
+function askingCommands(group: Command, context: CliContext): void {
+  clientCommand(group, {
+    usage: 'update <run> <name>',
+    summary: 'send an update, and print what the step that takes it answers',
+    examples: [
+      [`ductor run update 01986b… change-address --input '{"city": "Paris"}'`, 'prints the answer'],
+      ['ductor run update 01986b… change-address --id change-1', 'an id makes it safe to repeat, and to ask again'],
+    ],
+  })
+    .option('--input <json>', 'input as JSON, @FILE, or - for standard input; default: null')
+    .option('--id <id>', 'the same id is taken once, within 24 hours')
+    .option('--wait <duration>', 'wait so long for the answer, at most 60s; default: 10s')
+    .action((runId: string, name: string, options: UpdateOptions) => updateRun(context, runId, name, options));
+  clientCommand(group, {
+    usage: 'query <run> <name>',
+    summary: 'print what a run tells of itself under a name, open or closed; no worker is asked',
+    examples: [['ductor run query 01986b… progress', 'a query of its definition, as the run stands']],
+  }).action((runId: string, name: string, options: ClientOptions) => queryRun(context, runId, name, options));
+}
+
 /** Commands about many runs. */
 function batchCommands(group: Command, context: CliContext): void {
   clientCommand(group, {
@@ -201,4 +223,5 @@ export function runCommands(root: Command, context: CliContext): void {
   controllingCommands(group, context);
   batchCommands(group, context);
   speakingCommands(group, context);
+  askingCommands(group, context);
 }

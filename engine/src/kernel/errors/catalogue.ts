@@ -240,6 +240,13 @@ const ENGINE_ERRORS = {
     meaning: 'The key lacks the scope this method needs.',
     remedy: 'Use a key with the scope named in the message.',
   },
+  query_unknown: {
+    grpc: 'INVALID_ARGUMENT',
+    http: 400,
+    retryable: false,
+    meaning: 'The version that the run executes declares no query of this name, and no step has published one.',
+    remedy: 'Use one of the names in the message.',
+  },
   request_cancelled: {
     grpc: 'CANCELLED',
     http: 499,
@@ -316,6 +323,27 @@ const ENGINE_ERRORS = {
     retryable: false,
     meaning: 'The body is in a format or encoding that this path does not read.',
     remedy: 'Send JSON with the header "content-type: application/json".',
+  },
+  update_failed: {
+    grpc: 'FAILED_PRECONDITION',
+    http: 412,
+    retryable: false,
+    meaning: 'The step that took an update failed or was stopped. Said by the command line, never by an engine.',
+    remedy: 'Read the error of the step in the message; send a new update once its cause is mended.',
+  },
+  update_refused: {
+    grpc: 'FAILED_PRECONDITION',
+    http: 412,
+    retryable: false,
+    meaning: 'The workflow refuses the update as its run stands: its `validate` says so. Nothing of it was kept.',
+    remedy: 'Read the reason in the message; QueryRun says how the run stands.',
+  },
+  update_unknown: {
+    grpc: 'INVALID_ARGUMENT',
+    http: 400,
+    retryable: false,
+    meaning: 'The version that the run executes declares no update of this name.',
+    remedy: 'Use one of the names in the message.',
   },
   value_too_large: {
     grpc: 'INVALID_ARGUMENT',

@@ -68,6 +68,7 @@ const AUDITED: Readonly<Record<string, AuditedMethod>> = {
   '/ductor.v1.RunService/TriggerAndWait': { kind: 'run', field: 'familySlug' },
   '/ductor.v1.RunService/TriggerRun': { kind: 'run', field: 'familySlug' },
   '/ductor.v1.RunService/TriggerRuns': { kind: 'run', field: 'familySlug' },
+  '/ductor.v1.RunService/UpdateRun': { kind: 'run', field: 'runId' },
   '/ductor.v1.ScheduleService/BackfillSchedule': { kind: 'schedule', field: 'scheduleId' },
   '/ductor.v1.ScheduleService/CreateSchedule': { kind: 'schedule', field: 'slug' },
   '/ductor.v1.ScheduleService/DeleteSchedule': { kind: 'schedule', field: 'scheduleId' },

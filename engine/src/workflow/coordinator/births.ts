@@ -29,6 +29,7 @@ export function noPlan({ familySlug, version }: Pick<Birth, 'familySlug' | 'vers
       onExhausted: 'fail',
       receives: false,
       signals: new Map(),
+      ...{ updates: new Map(), queries: new Map() },
       priority: DEFAULT_PRIORITY,
       fairnessKey: null,
       semaphores: null,

@@ -129,7 +129,8 @@ function stateWritten(world: World, tick: Tick, next: RunState, effects: Effects
   }
   try {
     command(world, tick, next, effects);
-    if (before?.status !== next.status || cell.isUntold) effects.changes.push(changeOf(next));
+    const isAnswered = next.signals !== undefined && before?.signals?.answers !== next.signals.answers;
+    if (before?.status !== next.status || isAnswered || cell.isUntold) effects.changes.push(changeOf(next));
     // What its attempts have come to while it was held is known to nobody yet.
     if (before?.heldSinceUs && next.heldSinceUs === null) cell.needsReconcile = true;
   } catch (error) {

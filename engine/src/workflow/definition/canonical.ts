@@ -4,7 +4,14 @@
  * version may change them for new definitions only.
  */
 import { canonicalDigest, canonicalJson } from '../../kernel/index.js';
-import type { BodyDefinition, Definition, EdgeDefinition, RetryDefinition, StepDefinition } from './definition.js';
+import type {
+  BodyDefinition,
+  Definition,
+  EdgeDefinition,
+  RetryDefinition,
+  StepDefinition,
+  UpdateDefinition,
+} from './definition.js';
 
 /** Whether a value says nothing: absent, or an empty text, list or object. */
 function isEmpty(value: unknown): boolean {
@@ -49,6 +56,10 @@ function normaliseEdge(edge: EdgeDefinition): EdgeDefinition {
   return without(edge, ['condition', 'case']);
 }
 
+function normaliseUpdate(update: UpdateDefinition): UpdateDefinition {
+  return without(update, ['input_schema', 'validate']);
+}
+
 /** The definition without fields that say nothing. An `input` or `output` of null, {} or [] is a value and stays. */
 export function normaliseDefinition(definition: Definition): Definition {
   const { steps, edges, ...rest } = definition;
@@ -56,9 +67,10 @@ export function normaliseDefinition(definition: Definition): Definition {
     ...rest,
     steps: steps.map(normaliseStep),
     ...(edges === undefined ? {} : { edges: edges.map(normaliseEdge) }),
+    ...(rest.updates === undefined ? {} : { updates: rest.updates.map(normaliseUpdate) }),
   };
   const options = ['timeout', 'on_failure', 'on_exhausted', 'fairness_key', 'retention', 'concurrency'] as const;
-  return without(whole, ['title', 'edges', 'input_schema', ...options]);
+  return without(whole, ['title', 'edges', 'input_schema', 'updates', 'queries', ...options]);
 }
 
 /** The canonical text (RFC 8785) of a definition. */

@@ -7,7 +7,7 @@ import { compilerWithin, type BodyVariable } from './computing/cel-schemas.js';
 import { compileCondition, compileTemplate } from './computing/template.js';
 import type { BodyDefinition, EdgeDefinition, StepDefinition } from './definition.js';
 import { buildGraph } from './graph.js';
-import { gatheredOf, STEP_TYPES, type CompiledBody } from './step-types/index.js';
+import { gatheredOf, STEP_TYPES, type CompiledBody, type PlanAction } from './step-types/index.js';
 
 const EDGE_TYPES: Readonly<Record<string, PlanEdge['type']>> = {
   EDGE_TYPE_SUCCESS: 'SUCCESS',
@@ -66,21 +66,34 @@ interface Level {
   readonly cel: CelCompiler;
   /** What expressions may read of the bodies around. */
   readonly variables: readonly BodyVariable[];
+  /** Names of updates by the refs of the steps that take them. */
+  readonly handlers: ReadonlyMap<string, string>;
 }
 
-function compileStep(step: StepDefinition, place: Place, { cel, variables }: Level): PlanStep {
+/** The step once it waits for the update that it takes. */
+function taking(action: PlanAction, { input }: StepDefinition, update: string | undefined): PlanAction {
+  if (update === undefined) return action;
+  if (action.type === 'SIGNAL') return { ...action, signal: update };
+  if (action.type !== 'CALLBACK') return impossible('plan-handler', `a step of type ${action.type} takes an update`);
+  const isInput = input === undefined || (typeof input === 'string' && input.trim() === 'update');
+  return { ...action, takes: { name: update, isInput } };
+}
+
+function compileStep(step: StepDefinition, place: Place, { cel, variables, handlers }: Level): PlanStep {
   const type = STEP_TYPES.get(step.type) ?? impossible('plan-step-type', `step ${step.ref} has type ${step.type}`);
   const inside = (): CompiledBody => {
     const within = [...new Set([...variables, ...(type.body?.variables ?? [])])].sort();
-    const level = { cel, variables: within };
+    const level = { cel, variables: within, handlers };
     return { body: compileSteps(step.body ?? { steps: [] }, level, step.ref), cel: compilerWithin(cel, within) };
   };
+  const update = handlers.get(step.ref);
+  const own = update === undefined ? variables : [...variables, 'update' as const].sort();
   return {
     ref: step.ref,
     title: step.title ?? '',
     ...place,
     join: joinPlan(step.join),
-    ...type.compile(step, compilerWithin(cel, variables), inside),
+    ...taking(type.compile(step, compilerWithin(cel, own), inside), step, update),
   };
 }
 

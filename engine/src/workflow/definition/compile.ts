@@ -11,6 +11,7 @@ import type { Definition, StepDefinition } from './definition.js';
 import { checkInputValue, compileInputSchema } from './input-schema/index.js';
 import { durationOrNull } from './retry.js';
 import { compileSemaphores } from './computing/semaphores.js';
+import { compileQueries, compileUpdates, handlersOf } from './compile-updates.js';
 import { compileKey } from './computing/template.js';
 import { STEP_TYPES } from './step-types/index.js';
 
@@ -42,10 +43,13 @@ function stepsIn(steps: readonly StepDefinition[]): readonly StepDefinition[] {
 }
 
 /** The signals that runs of these steps can receive. Steps of one name take what the first of them takes. */
-function signalsOf(steps: readonly StepDefinition[]): ReadonlyMap<string, PlanSignal> {
+function signalsOf(
+  steps: readonly StepDefinition[],
+  handlers: ReadonlyMap<string, string>,
+): ReadonlyMap<string, PlanSignal> {
   const signals = new Map<string, PlanSignal>();
   for (const step of stepsIn(steps)) {
-    const signal = STEP_TYPES.get(step.type)?.signalOf?.(step);
+    const signal = handlers.has(step.ref) ? undefined : STEP_TYPES.get(step.type)?.signalOf?.(step);
     if (signal !== undefined && !signals.has(signal.name)) signals.set(signal.name, signal);
   }
   return signals;
@@ -60,8 +64,9 @@ function signalsOf(steps: readonly StepDefinition[]): ReadonlyMap<string, PlanSi
  */
 export function compilePlan(definition: Definition, version: number, cel: CelCompiler): Plan {
   const normal = normaliseDefinition(definition);
-  const body = compileSteps(normal, { cel, variables: [] }, normal.family_slug);
-  const signals = signalsOf(normal.steps);
+  const handlers = handlersOf(normal);
+  const body = compileSteps(normal, { cel, variables: [], handlers }, normal.family_slug);
+  const signals = signalsOf(normal.steps, handlers);
   return {
     ...body,
     familySlug: normal.family_slug,
@@ -74,9 +79,11 @@ export function compilePlan(definition: Definition, version: number, cel: CelCom
     onExhausted: normal.on_exhausted === 'park' ? 'park' : 'fail',
     priority: normal.priority ?? DEFAULT_PRIORITY,
     fairnessKey: compileKey(cel, normal.fairness_key, 'fairness_key'),
-    receives: signals.size > 0,
+    receives: signals.size > 0 || handlers.size > 0,
     signals,
     semaphores: compileSemaphores(cel, normal),
+    updates: compileUpdates(normal, cel),
+    queries: compileQueries(normal, cel),
     checkInput: inputCheck(normal),
   };
 }

@@ -82,6 +82,17 @@ export interface EdgeDefinition {
   readonly case?: string;
 }
 
+/** What callers may ask of an open run and have answered by one of its steps. */
+export interface UpdateDefinition {
+  readonly name: string;
+  readonly input_schema?: { readonly [key: string]: Json };
+  /** CEL: true or an empty text to accept, false or a reason to refuse. */
+  readonly validate?: string;
+  /** Ref of the step that takes it. */
+  readonly handled_by: string;
+  readonly output?: Json;
+}
+
 /** A whole definition. */
 export interface Definition {
   readonly family_slug: string;
@@ -102,4 +113,7 @@ export interface Definition {
   readonly fairness_key?: string;
   readonly concurrency?: readonly ConcurrencyDefinition[];
   readonly rate_limit?: RateLimitDefinition;
+  readonly updates?: readonly UpdateDefinition[];
+  /** CEL by name. */
+  readonly queries?: { readonly [name: string]: string };
 }

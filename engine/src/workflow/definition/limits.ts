@@ -19,6 +19,8 @@ export const DEFINITION_LIMITS = {
   /** Shortest heartbeat timeout, ms: a sign of life takes its time to travel. */
   heartbeatMinMs: 500,
   switchCases: 100,
+  updates: 100,
+  queries: 100,
   /** Bodies in bodies. */
   bodyDepth: 5,
   /** Items of one SCATTER that are under way at a time. */

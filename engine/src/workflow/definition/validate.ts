@@ -4,15 +4,24 @@ import type { Problem } from '../../kernel/index.js';
 import { normaliseDefinition } from './canonical.js';
 import { checkDetached } from './checking/check-detached.js';
 import { checkSignals } from './checking/check-signals.js';
+import { checkQueries, checkUpdates, readUpdates } from './checking/check-updates.js';
 import { checkDuration } from './checking/check-retry.js';
 import { checkLevels } from './checking/check-level.js';
 import { checkSemaphores } from './checking/check-semaphores.js';
-import { checkPriority, checkTitle, refuseLater } from './checking/check-step.js';
+import { checkPriority, checkTitle } from './checking/check-step.js';
 import { checkExpression, type ExpressionChecks } from './checking/expressions.js';
 import { isBearableJson } from './checking/json-limits.js';
 import { childPath, collectProblems, type ProblemSink } from './checking/problems.js';
 import { readLevels } from './checking/read-level.js';
-import { field, optionalList, optionalText, readObject, requireField, requireText } from './checking/shape.js';
+import {
+  field,
+  optionalList,
+  optionalText,
+  readObject,
+  refuseUnknown,
+  requireField,
+  requireText,
+} from './checking/shape.js';
 import type { ObjectReader } from './checking/shape.js';
 import type { Definition } from './definition.js';
 import { compileInputSchema } from './input-schema/index.js';
@@ -33,9 +42,8 @@ const ROOT_FIELDS = ['family_slug', 'title', 'steps', 'edges', 'output', 'input_
   'timeout',
   'on_failure',
   'on_exhausted',
-  ...['priority', 'fairness_key', 'concurrency', 'rate_limit', 'retention'],
+  ...['priority', 'fairness_key', 'concurrency', 'rate_limit', 'retention', 'updates', 'queries'],
 ]);
-const LATER_FIELDS: ReadonlySet<string> = new Set(['updates', 'queries']);
 const ON_FAILURE = ['drain', 'cancel'];
 const ON_EXHAUSTED = ['fail', 'park'];
 
@@ -115,13 +123,16 @@ export function validateDefinition(json: unknown, cel: CelCompiler): Validation 
   if (!isBearableJson(json, collector)) return { problems: collector.found() };
   const root = readObject(collector, '', json);
   if (root === undefined) return { problems: collector.found() };
-  refuseLater(root, LATER_FIELDS, ROOT_FIELDS, 'a definition');
+  refuseUnknown(root, ROOT_FIELDS, 'a definition');
   checkNames(root);
   checkOptions(root, cel);
   const levels = readLevels(root);
-  checkLevels(levels, cel);
+  const updates = readUpdates(root);
+  checkLevels(levels, cel, updates);
   checkInputSchema(root);
-  checkSignals(levels);
+  checkSignals(levels, updates);
+  checkUpdates(updates, levels, cel);
+  checkQueries(root, levels, cel);
   checkDetached(levels);
   const problems = collector.found();
   return isDefinition(json, problems) ? { definition: normaliseDefinition(json), problems } : { problems };

@@ -13,9 +13,11 @@ import { fromStoredChain, fromStoredContinuing, toStoredChain, toStoredContinuin
 import { gateEntryOf, isStoredGate, storedGateEntry } from './gate-codec.js';
 import { childEntryOf, fromStoredFamily, storedChildEntry, toStoredFamily } from './family-codec.js';
 import {
+  fromStoredAnswer,
   fromStoredAwaited,
   fromStoredBox,
   fromStoredSignal,
+  toStoredAnswer,
   toStoredAwaited,
   toStoredBox,
   toStoredSignal,
@@ -85,6 +87,8 @@ function storedStepEntry(entry: StepEntry): Stored {
       const value = { path, name, id, output: output === null ? undefined : toStoredValue(output) };
       return { $case: 'signalTaken', value };
     }
+    case 'update_taken':
+      return { $case: 'updateTaken', value: { path, name: entry.name, id: entry.id } };
     case 'approval_escalated':
       return { $case: 'approvalEscalated', value: { path } };
     case 'step_skipped':
@@ -133,6 +137,8 @@ function storedRunEntry(entry: RunEntry): Stored {
     case 'run_asked':
     case 'run_granted':
       return storedGateEntry(entry);
+    case 'update_answered':
+      return { $case: 'updateAnswered', value: toStoredAnswer(entry) };
     case 'cancel_requested': {
       const { reason, requestedBy } = entry;
       return { $case: 'cancelRequested', value: { reason, requestedBy } };
@@ -245,6 +251,8 @@ function stepEntryOf(stored: StoredStep): Entry {
       const { name, id, output } = stored.value;
       return { kind: 'signal_taken', path, name, id, output: output === undefined ? null : fromStoredValue(output) };
     }
+    case 'updateTaken':
+      return { kind: 'update_taken', path, name: stored.value.name, id: stored.value.id };
     case 'approvalEscalated':
       return { kind: 'approval_escalated', path };
     case 'stepSkipped':
@@ -286,6 +294,8 @@ function runEntryOf(stored: Exclude<Stored, StoredStep | StoredBody>): Entry {
     }
     case 'signalReceived':
       return { kind: 'signal_received', ...fromStoredSignal(stored.value) };
+    case 'updateAnswered':
+      return { kind: 'update_answered', ...fromStoredAnswer(stored.value) };
     case 'cancelRequested': {
       const { reason, requestedBy } = stored.value;
       return { kind: 'cancel_requested', reason, requestedBy };

@@ -62,6 +62,14 @@ function shownError(error: RunFailure): unknown {
   return { code, message, step, attempt, retryable, ...more };
 }
 
+/** What something came to, where it came to something. */
+function shownEnd({ output, error }: { readonly output: ValueSource | null; readonly error: RunFailure | null }) {
+  return {
+    ...(output === null ? {} : { output: shownSource(output) }),
+    ...(error === null ? {} : { error: shownError(error) }),
+  };
+}
+
 /** A limit in time, where there is one. */
 function by(us: number | null): { readonly deadline?: string } {
   return us === null ? {} : { deadline: formatTimestampUs(us) };
@@ -117,7 +125,10 @@ function shownApproval(approval: OpenApproval | null): Readonly<Record<string, u
   return { ...(assignees === null ? {} : { assignees }), options, ...later };
 }
 
-type SignalEntry = Extract<Entry, { readonly kind: 'step_awaiting' | 'signal_received' | 'signal_taken' }>;
+type SignalEntry = Extract<
+  Entry,
+  { readonly kind: 'step_awaiting' | 'signal_received' | 'signal_taken' | 'update_taken' | 'update_answered' }
+>;
 
 function signalDetailOf(entry: SignalEntry): Readonly<Record<string, unknown>> {
   switch (entry.kind) {
@@ -129,6 +140,10 @@ function signalDetailOf(entry: SignalEntry): Readonly<Record<string, unknown>> {
       const output = entry.output === null ? {} : { output: shownValue(entry.output) };
       return { signal: entry.name, id: entry.id, ...output };
     }
+    case 'update_taken':
+      return { update: entry.name, id: entry.id };
+    case 'update_answered':
+      return { update: entry.name, id: entry.id, ...shownEnd(entry) };
   }
 }
 
@@ -178,6 +193,12 @@ function shownOrigin(entry: Entry & { readonly kind: 'run_started' }): Readonly<
   return { ...key, ...shownParent(entry.family), ...shownChain(entry), ...fork, ...by(entry.deadlineUs) };
 }
 
+/** How a run begins. */
+function startDetailOf(entry: Entry & { readonly kind: 'run_started' }): Readonly<Record<string, unknown>> {
+  const { familySlug, version, input, attributes } = entry;
+  return { family_slug: familySlug, version, input: shownValue(input), attributes, ...shownOrigin(entry) };
+}
+
 type GateEntry = Entry & { readonly kind: 'step_asked' | 'run_asked' | 'step_granted' | 'run_granted' };
 
 function shownWant(want: Want): Readonly<Record<string, unknown>> {
@@ -203,10 +224,8 @@ function endDetailOf(entry: Entry & { readonly kind: 'run_ending' | 'run_closed'
 
 function detailOf(entry: Entry): Readonly<Record<string, unknown>> {
   switch (entry.kind) {
-    case 'run_started': {
-      const { familySlug, version, input, attributes } = entry;
-      return { family_slug: familySlug, version, input: shownValue(input), attributes, ...shownOrigin(entry) };
-    }
+    case 'run_started':
+      return startDetailOf(entry);
     case 'step_scheduled':
     case 'step_running':
     case 'step_completed':
@@ -231,6 +250,8 @@ function detailOf(entry: Entry): Readonly<Record<string, unknown>> {
     case 'step_awaiting':
     case 'signal_received':
     case 'signal_taken':
+    case 'update_taken':
+    case 'update_answered':
       return signalDetailOf(entry);
     case 'approval_escalated':
     case 'step_skipped':

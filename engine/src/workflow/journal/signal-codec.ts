@@ -4,9 +4,28 @@ import type {
   SeenSignal,
   SignalReceived as StoredSignal,
   StepAwaiting as StoredAwaiting,
+  UpdateAnswered,
 } from '../../gen/ductor/journal/v1/journal.js';
-import { boxOf, seenOf, type Awaited, type OpenApproval, type Signal, type SignalBox } from '../machine/index.js';
-import { orNull, requiredValue, toStoredValue } from './stored.js';
+import {
+  boxOf,
+  seenOf,
+  type Awaited,
+  type OpenApproval,
+  type Signal,
+  type SignalBox,
+  type UpdateAnswer,
+  type ValueSource,
+} from '../machine/index.js';
+import {
+  fromStoredError,
+  fromStoredSource,
+  orNull,
+  requiredValue,
+  toStoredError,
+  toStoredSource,
+  toStoredValue,
+  unreadable,
+} from './stored.js';
 
 /** A signal as stored. */
 export function toStoredSignal({ name, id, payload, by }: Signal): StoredSignal {
@@ -19,23 +38,52 @@ export function fromStoredSignal({ name, id, payload, by }: StoredSignal): Signa
 }
 
 /** What a run has received, as stored beside it. */
-export function toStoredBox(box: SignalBox | undefined): { signals: StoredSignal[]; seenSignals: SeenSignal[] } {
-  if (box === undefined) return { signals: [], seenSignals: [] };
+export function toStoredBox(box: SignalBox | undefined): {
+  signals: StoredSignal[];
+  seenSignals: SeenSignal[];
+  answers: UpdateAnswered[];
+} {
+  if (box === undefined) return { signals: [], seenSignals: [], answers: [] };
   const seenSignals = seenOf(box).map(({ name, id, atUs }) => ({ name, id, atUs: BigInt(atUs) }));
-  return { signals: box.waiting.map(toStoredSignal), seenSignals };
+  const answers = box.answers.map(({ output, ...answer }) =>
+    toStoredAnswer({ ...answer, output: output === null ? null : { kind: 'value', value: output } }),
+  );
+  return { signals: box.waiting.map(toStoredSignal), seenSignals, answers };
+}
+
+/** What an entry says of an answer. */
+type Answered = Omit<UpdateAnswer, 'output'> & { readonly output: ValueSource | null };
+
+/** An answer to an update, as stored. */
+export function toStoredAnswer({ name, id, output, error }: Answered): UpdateAnswered {
+  return { name, id, output: toStoredSource(output), error: toStoredError(error) };
+}
+
+/** A stored answer to an update. */
+export function fromStoredAnswer({ name, id, output, error }: UpdateAnswered): Answered {
+  return { name, id, output: fromStoredSource(output), error: fromStoredError(error) };
+}
+
+/** An answer that is kept: its value stands with it. */
+function keptAnswer(stored: UpdateAnswered): UpdateAnswer {
+  const { output, ...answer } = fromStoredAnswer(stored);
+  if (output === null) return { ...answer, output };
+  if (output.kind !== 'value') throw unreadable('a kept answer without its value');
+  return { ...answer, output: output.value };
 }
 
 /** What a run has received; absent: nothing. */
 export function fromStoredBox(stored: {
   readonly signals: readonly StoredSignal[];
   readonly seenSignals: readonly SeenSignal[];
+  readonly answers: readonly UpdateAnswered[];
 }): {
   readonly signals?: SignalBox;
 } {
-  const { signals, seenSignals } = stored;
+  const { signals, seenSignals, answers } = stored;
   if (seenSignals.length === 0) return {};
   const seen = seenSignals.map(({ name, id, atUs }) => ({ name, id, atUs: Number(atUs) }));
-  return { signals: boxOf(signals.map(fromStoredSignal), seen) };
+  return { signals: boxOf(signals.map(fromStoredSignal), seen, answers.map(keptAnswer)) };
 }
 
 function toStoredApproval({ assignees, options, escalation }: OpenApproval): StoredApproval {

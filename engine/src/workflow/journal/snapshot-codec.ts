@@ -6,7 +6,14 @@ import { bodyOf, storedBody } from './body-codec.js';
 import { fromStoredChain, fromStoredContinuing, toStoredChain, toStoredContinuing } from './chain-codec.js';
 import { fromSnapshotGate, toSnapshotGate } from './gate-codec.js';
 import { fromSnapshotChild, fromStoredFamily, toSnapshotChild, toStoredFamily } from './family-codec.js';
-import { fromStoredAwaited, fromStoredBox, toStoredAwaited, toStoredBox } from './signal-codec.js';
+import {
+  fromStoredAwaited,
+  fromStoredBox,
+  fromStoredSignal,
+  toStoredAwaited,
+  toStoredBox,
+  toStoredSignal,
+} from './signal-codec.js';
 import {
   fromStoredError,
   fromStoredKeys,
@@ -23,11 +30,12 @@ import {
 
 /**
  * Format of snapshots this engine writes. Older ones knew no pauses and run timeouts (1), no bodies (2), no
- * sub-steps and no chains (3).
+ * sub-steps and no chains (3), no updates (4, with or
+ * without gates).
  */
-export const SNAPSHOT_FORMAT = 4;
+export const SNAPSHOT_FORMAT = 5;
 
-const READABLE_FORMATS: readonly number[] = [1, 2, 3, SNAPSHOT_FORMAT];
+const READABLE_FORMATS: readonly number[] = [1, 2, 3, 4, SNAPSHOT_FORMAT];
 
 const MIN_JOURNAL_BYTES = 64 * 1024;
 
@@ -88,6 +96,7 @@ function storedStep(step: StepState): SnapshotStep {
     body: step.body === null ? undefined : storedBody(step.body),
     child: toSnapshotChild(step.child),
     ...toStoredKeys(step.keys),
+    taken: step.taken ? toStoredSignal(step.taken) : undefined,
     awaits: step.awaits ? { path: '', ...toStoredAwaited(step.awaits) } : undefined,
     gate: toSnapshotGate(step.gate),
   };
@@ -167,8 +176,9 @@ function stepOf(stored: SnapshotStep): StepState | null {
     body: stored.body === undefined ? null : bodyOf(stored.body),
     child: fromSnapshotChild(stored.child),
     keys: fromStoredKeys(stored),
-    ...(stored.awaits === undefined ? {} : { awaits: fromStoredAwaited(stored.awaits) }),
     gate: fromSnapshotGate(stored.gate),
+    ...(stored.taken === undefined ? {} : { taken: fromStoredSignal(stored.taken) }),
+    ...(stored.awaits === undefined ? {} : { awaits: fromStoredAwaited(stored.awaits) }),
   };
 }
 

@@ -11,9 +11,9 @@ export const SIGNALS_MAX = 1_000;
 /** Bytes of their payloads. */
 export const SIGNAL_BYTES_MAX = 8 * 1024 * 1024;
 
-function refuse(problems: readonly string[]): void {
+/** Throws invalid_argument for what a schema does not allow. */
+export function refuse(problems: readonly string[], remedy = 'Send what the schema of the step allows.'): void {
   if (problems.length === 0) return;
-  const remedy = 'Send what the schema of the step allows.';
   const details = problems.map((text) => {
     const colon = text.indexOf(': ');
     return { path: text.slice(0, colon), value: '', problem: text.slice(colon + 2), remedy };
@@ -21,7 +21,8 @@ function refuse(problems: readonly string[]): void {
   throw new DuctorError('invalid_argument', problems[0] ?? '', { details, remedy });
 }
 
-function checkRoom(state: RunState, signal: Signal): void {
+/** Throws mailbox_full when a run holds as much as it may that no step has taken. */
+export function checkRoom(state: RunState, signal: Signal): void {
   const { waiting, bytes } = state.signals ?? EMPTY_BOX;
   const total = bytes + signal.payload.data.byteLength;
   if (waiting.length < SIGNALS_MAX && total <= SIGNAL_BYTES_MAX) return;
@@ -57,6 +58,10 @@ function checkDecision(state: RunState, planned: PlanSignal, signal: Signal): vo
 function plannedSignal(plan: Plan, name: string): PlanSignal {
   const planned = plan.signals.get(name);
   if (planned !== undefined) return planned;
+  if (plan.updates.has(name)) {
+    const remedy = 'Send it with UpdateRun, which answers what comes of it.';
+    throw new DuctorError('signal_unknown', `${JSON.stringify(name)} is an update of ${plan.familySlug}`, { remedy });
+  }
   const names = [...plan.signals.keys()];
   const known = names.length === 0 ? 'it waits for none' : `it waits for ${names.join(', ')}`;
   const what = `${plan.familySlug} version ${plan.version} waits for no signal ${JSON.stringify(name)}`;

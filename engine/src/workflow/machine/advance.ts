@@ -15,6 +15,7 @@
  * steps 20 us with encoding.
  */
 import { impossible } from '../../kernel/index.js';
+import { answerUpdate } from './answer-update.js';
 import { applyCancel } from './cancel.js';
 import { applyChildClosed, sayGoodbye } from './child.js';
 import { closeWhenDone } from './close-run.js';
@@ -166,7 +167,7 @@ export function advance(plan: Plan, state: RunState, inputs: readonly RunInput[]
       `run ${state.runId} executes ${state.familySlug} version ${state.version}, not ${given}`,
     );
   }
-  const tick = openTick(plan, state, context);
+  const tick = openTick(plan, state, context, answerUpdate);
   const dispositions = applyAll(tick, inputs);
   if (tick.entries.length === 0 && !tick.rootsDue) return nothing(state, dispositions);
   settle(tick);

@@ -5,8 +5,9 @@ import { newBody } from './body-state.js';
 import type { Draft } from './draft.js';
 import type { Entry } from './entries.js';
 import { awaitedBy, dueOf, escalated } from './awaited.js';
-import { putSignal, takeSignal } from './signal-box.js';
 import { askedGate, askedStep, grantedGate, leaveLines, left } from './gate-state.js';
+import { putAnswer, putSignal, takeSignal, type Signal } from './signal-box.js';
+import { valueOf } from './resolve-source.js';
 import type { BodyState, StepState } from './state.js';
 import {
   checkBodyEntry,
@@ -111,6 +112,8 @@ function nextStep(draft: Draft, step: StepState, entry: StepEntry): StepState {
       return { ...step, status: 'WAITING', awaits: awaitedBy(entry), dueAtUs: dueOf(entry), sinceUs };
     case 'signal_taken':
       return { ...ended(step, sinceUs), status: 'COMPLETED', output: entry.output };
+    case 'update_taken':
+      return { ...rested(step), dueAtUs: null, sinceUs };
     case 'approval_escalated': {
       const awaits = escalated(step);
       return { ...step, awaits, dueAtUs: dueOf(awaits) };
@@ -148,17 +151,36 @@ function restOf(body: BodyState | null): BodyState | null {
 
 /** What an ended step no longer has. */
 function ended(step: StepState, sinceUs: number): StepState {
-  const { awaits: _, ...rest } = step;
+  const { taken: _, ...rest } = rested(step);
   const none = { dueAtUs: null, worker: null, progress: null, subSteps: NO_SUB_STEPS, gate: null };
   return { ...rest, ...none, sinceUs, body: restOf(step.body) };
 }
 
-/** Takes the signal out of the box; gives the entry with its output. */
-function taken(draft: Draft, entry: SignalTaken): SignalTaken {
-  const found = takeSignal(draft.signals, entry.name, entry.id);
-  if (found === undefined) impossible('signal-taken', `run ${draft.before.runId} has no signal ${entry.name} to take`);
+/** A step that waits for no signal any more. */
+function rested(step: StepState): StepState {
+  const { awaits: _, ...rest } = step;
+  return rest;
+}
+
+/** Takes the signal out of the box. */
+function unboxed(draft: Draft, { name, id }: Pick<SignalTaken, 'name' | 'id'>): Signal {
+  const found = takeSignal(draft.signals, name, id);
+  if (found === undefined) impossible('signal-taken', `run ${draft.before.runId} has no signal ${name} to take`);
   draft.signals = found.box;
-  return { ...entry, output: entry.output ?? found.signal.payload };
+  return found.signal;
+}
+
+/** The entry with its output, taken out of the box. */
+function taken(draft: Draft, entry: SignalTaken): SignalTaken {
+  const { payload } = unboxed(draft, entry);
+  return { ...entry, output: entry.output ?? payload };
+}
+
+/** The answer to an update, with the value itself: steps of bodies are forgotten, and another run may take over. */
+function putAnswered(draft: Draft, entry: RunEntry & { readonly kind: 'update_answered' }): void {
+  const { name, id, output, error } = entry;
+  const value = output === null ? null : valueOf(draft, output, '');
+  draft.signals = putAnswer(draft.signals, { name, id, output: value, error }, draft.atUs);
 }
 
 /** Ends parking and pause. The run's own limits stood still meanwhile: they are moved by the time it was held. */
@@ -223,6 +245,8 @@ function applyRunEntry(draft: Draft, entry: RunEntry): void {
     case 'run_granted':
       draft.gate = draft.gate === null ? null : grantedGate(draft.gate, entry.startAtUs, draft.atUs);
       return;
+    case 'update_answered':
+      return putAnswered(draft, entry);
     case 'cancel_requested':
       cancel(draft, entry);
       return;
@@ -284,5 +308,6 @@ export function applyEntry(draft: Draft, entry: Entry): void {
   }
   const full = entry.kind === 'signal_taken' ? taken(draft, entry) : entry;
   if (previous === undefined) beginScope(draft, entry.path);
-  draft.steps.set(nextStep(draft, previous ?? freshStep(entry.path), full));
+  const next = nextStep(draft, previous ?? freshStep(entry.path), full);
+  draft.steps.set(entry.kind === 'update_taken' ? { ...next, taken: unboxed(draft, entry) } : next);
 }

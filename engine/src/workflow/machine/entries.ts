@@ -87,6 +87,8 @@ export type Entry =
       readonly id: string;
       readonly output: Value | null;
     }
+  /** The step has the update that it waited for: its first attempt follows in this very row. */
+  | { readonly kind: 'update_taken'; readonly path: string; readonly name: string; readonly id: string }
   /** From now on those to whom the approval was escalated may decide, too. */
   | { readonly kind: 'approval_escalated'; readonly path: string }
   /** The step asks for what its next attempt needs, and stands in line until it is granted. */
@@ -138,6 +140,14 @@ export type Entry =
   | { readonly kind: 'run_asked'; readonly ticket: number; readonly wants: readonly Want[] }
   /** startAtUs 0: its first steps begin at once. */
   | { readonly kind: 'run_granted'; readonly startAtUs: number }
+  /** What the caller of an update is told: an output, or why there is none. */
+  | {
+      readonly kind: 'update_answered';
+      readonly name: string;
+      readonly id: string;
+      readonly output: ValueSource | null;
+      readonly error: RunFailure | null;
+    }
   | { readonly kind: 'cancel_requested'; readonly reason: string; readonly requestedBy: string }
   | { readonly kind: 'run_parked'; readonly code: string; readonly message: string; readonly step: string }
   | { readonly kind: 'run_paused'; readonly reason: string; readonly requestedBy: string }

@@ -1,5 +1,6 @@
 /** The machine: the pure function that decides what a run does next, its state, and questions about that state. */
 export { admitFirstSignal, admitSignal, SIGNAL_BYTES_MAX, SIGNALS_MAX } from './admit-signal.js';
+export { admitUpdate, answerQuery, hasReceived, plannedUpdate, queryReads } from './admit-update.js';
 export { advance } from './advance.js';
 export { emptyRun, isGivenUp } from './draft.js';
 export type { ClosedStatus, Entry } from './entries.js';
@@ -40,11 +41,12 @@ export type {
   PlanEdge,
   PlanSignal,
   PlanStep,
+  PlanUpdate,
   RetryPlan,
   Template,
 } from './plan.js';
 export { decisionPayload } from './decision.js';
-export { boxOf, seenOf, type Signal, type SignalBox } from './signal-box.js';
+export { answerIn, boxOf, seenOf, type Signal, type SignalBox, type UpdateAnswer } from './signal-box.js';
 export type { Awaited } from './state.js';
 export { HTTP_QUEUE, stepAt } from './plan.js';
 export { deadLetterOf, groupDeadLetters, type DeadLetter, type DeadLetterGroup } from './dead-letter.js';

@@ -24,6 +24,8 @@ export interface ExpressionScope {
   readonly index?: () => number | undefined;
   /** What the innermost loop around the step carries from one iteration to the next; undefined where there is none. */
   readonly vars?: () => unknown;
+  /** The input of the update that is asked about or was taken; undefined where there is none. */
+  readonly update?: () => unknown;
   readonly run: Readonly<Record<string, unknown>>;
 }
 
@@ -134,6 +136,8 @@ export type PlanStep =
       readonly idempotencyKey: Template | null;
       /** What has to be granted before each attempt; null: nothing. */
       readonly semaphores: SemaphorePlan | null;
+      /** The update that it waits for before its first attempt; null: it waits for none. */
+      readonly takes: TakenUpdate | null;
     })
   | (PlanStepBase & {
       readonly type: 'DATAFLOW';
@@ -225,6 +229,32 @@ export interface PlanSignal {
   readonly check: (payload: Value) => readonly string[];
 }
 
+/** The update that a CALLBACK step takes. */
+export interface TakenUpdate {
+  readonly name: string;
+  /** The body receives the input of the update as it was sent; otherwise what `input` comes to. */
+  readonly isInput: boolean;
+}
+
+/** A condition under which something is refused. */
+export interface Refusal extends Pick<Template, 'reads'> {
+  /** Why; null: it is not refused. Throws DuctorError expression_failed. */
+  evaluate(scope: ExpressionScope): string | null;
+}
+
+/** What callers may ask of a run, and how it is answered. */
+export interface PlanUpdate {
+  readonly name: string;
+  /** Ref of the step that takes it. */
+  readonly handledBy: string;
+  /** Problems of an input; empty when it is fine. */
+  readonly check: (input: Value) => readonly string[];
+  /** Why it is refused as the run stands: evaluates to a text, or null when it is not. null: it never is. */
+  readonly refusal: Refusal | null;
+  /** What the caller is answered; null: the output of the step. */
+  readonly output: Template | null;
+}
+
 /** What a gathered list holds for an item that failed: null, nothing at all, or `{"error": ...}`. */
 export type FailedItems = 'null' | 'skip' | 'error';
 
@@ -260,6 +290,10 @@ export interface Plan extends PlanBody {
   readonly signals: ReadonlyMap<string, PlanSignal>;
   /** What has to be granted before the run begins; null: nothing. */
   readonly semaphores: SemaphorePlan | null;
+  /** Updates that its runs answer, by name. */
+  readonly updates: ReadonlyMap<string, PlanUpdate>;
+  /** What its runs tell of themselves, by name. */
+  readonly queries: ReadonlyMap<string, Template>;
   /** Others may send its runs messages of which none may be lost: such a run ends only once it has seen them all. */
   readonly receives: boolean;
   /** Problems of an input, empty when it is fine. */

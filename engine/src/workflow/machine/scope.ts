@@ -43,6 +43,7 @@ class DraftScope implements ExpressionScope {
   constructor(
     private readonly draft: Draft,
     private readonly scope: string,
+    private readonly asked: Value | null,
   ) {}
 
   private once(key: string, value: Value, what: string): unknown {
@@ -77,6 +78,9 @@ class DraftScope implements ExpressionScope {
     return vars === undefined ? undefined : this.once('vars', vars, 'what the loop carries');
   };
 
+  readonly update = (): unknown =>
+    this.asked === null ? undefined : this.once('update', this.asked, 'the input of the update');
+
   readonly stepOutput = (ref: string): unknown => {
     const step = this.step(ref);
     if (step === undefined || step.status !== 'COMPLETED' || step.output === null) return undefined;
@@ -109,7 +113,8 @@ class DraftScope implements ExpressionScope {
  * The scope of a tick; follows the draft as steps end. Reading a value that is not JSON throws expression_failed.
  *
  * @param scope the run of a body whose steps read; empty for the top level
+ * @param update input of the update that is asked about. Default: there is none
  */
-export function expressionsOf(draft: Draft, scope: string): ExpressionScope {
-  return new DraftScope(draft, scope);
+export function expressionsOf(draft: Draft, scope: string, update: Value | null = null): ExpressionScope {
+  return new DraftScope(draft, scope, update);
 }

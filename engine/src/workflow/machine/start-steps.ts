@@ -6,11 +6,11 @@ import { continueAsNew } from './continue.js';
 import { endCompleted, endFailed } from './end-run.js';
 import { checkSize, ownFailure, tryPlan } from './failure.js';
 import { pathIn } from './path.js';
-import type { PlanStep, Template } from './plan.js';
+import type { PlanStep } from './plan.js';
 import { valueOf } from './resolve-source.js';
 import { schedule } from './schedule.js';
-import { startAwaiting } from './signals.js';
-import type { StepKeys } from './state.js';
+import { awaitUpdate, startAwaiting } from './signals.js';
+import { keysOf } from './step-keys.js';
 import { sourceOf } from './source-of.js';
 import { emit, type Place, type Tick } from './tick.js';
 import { formatTimestampUs, storableUs } from './timestamp.js';
@@ -24,17 +24,9 @@ interface Begun<T extends PlanStep['type']> {
 }
 
 function startCallback(tick: Tick, { step, place, path }: Begun<'CALLBACK'>): void {
+  if (step.takes !== null) return awaitUpdate(tick, step.takes.name, path);
   const input = sourceOf(tick, place, step.input, `the input of step ${path}`);
   schedule(tick, path, { input, keys: keysOf(tick, step, place), wants: wantsOf(place, step.semaphores) });
-}
-
-/** Keys of the attempts of a step; null: there is nothing that says any. */
-function keysOf({ plan }: Tick, step: Begun<'CALLBACK'>['step'], place: Place): StepKeys | null {
-  const fairnessKey = step.fairnessKey ?? plan.fairnessKey;
-  const { idempotencyKey } = step;
-  if (fairnessKey === null && idempotencyKey === null) return null;
-  const text = (key: Template | null): string => (key === null ? '' : String(key.evaluate(place.expressions)));
-  return { fairness: text(fairnessKey), idempotency: text(idempotencyKey) };
 }
 
 function runDataflow(tick: Tick, { step, place, path }: Begun<'DATAFLOW'>): void {

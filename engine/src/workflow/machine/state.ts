@@ -11,6 +11,7 @@
  * Step status (a step that is not in `steps` is PENDING)
  *   PENDING -> SCHEDULED -> RUNNING -> COMPLETED | FAILED | BACKOFF;  BACKOFF -> SCHEDULED (next attempt)
  *   PENDING -> WAITING (a timer, a child run, or a signal) -> COMPLETED | FAILED
+ *   PENDING -> WAITING (an update; then in line, if its attempt needs something) -> SCHEDULED | FAILED
  *   PENDING -> COMPLETED | FAILED (done by the coordinator itself)
  *   PENDING | BACKOFF -> WAITING (in line for what its attempt needs, see gate.ts) -> SCHEDULED | FAILED
  *   PENDING -> SKIPPED
@@ -22,7 +23,8 @@
  * runs the body.
  */
 import type { ClosePolicy, OpenApproval } from './plan.js';
-import type { SignalBox } from './signal-box.js';
+import type { RunFailure } from './run-failure.js';
+import type { Signal, SignalBox } from './signal-box.js';
 import type { Want } from '../../capacity/index.js';
 import type { Value, ValueSource } from './value.js';
 
@@ -55,32 +57,7 @@ export type StepStatus =
   | 'SKIPPED'
   | 'CANCELLED';
 
-/** An error behind a failure: what caused it, or a member of an AggregateError. */
-export interface ErrorCause {
-  readonly name: string;
-  readonly message: string;
-  /** Empty: it had none, or there was no room. */
-  readonly stack: string;
-  /** Whose it is: 0 the failure's own, else the place of that error in the list, from 1. */
-  readonly of: number;
-  readonly isMember: boolean;
-}
-
-/** A failure as the journal keeps it. */
-export interface RunFailure {
-  /** Code from the catalogue or the name a step body gave. */
-  readonly code: string;
-  readonly message: string;
-  /** Path of the step; empty for the run itself. */
-  readonly step: string;
-  /** Attempt from 1; 0 when none was made. */
-  readonly attempt: number;
-  readonly retryable: boolean;
-  /** As the worker reported it; empty when unknown. */
-  readonly stack: string;
-  /** What is behind it, flat, an error before its own causes. Absent: nothing is known. */
-  readonly causes?: readonly ErrorCause[];
-}
+export type { ErrorCause, RunFailure } from './run-failure.js';
 
 /** What came of an item that failed. */
 export interface ItemFailure {
@@ -244,6 +221,8 @@ export interface StepState {
   readonly awaits?: Awaited | null;
   /** What its attempts have to be granted; null: nothing. */
   readonly gate: GateState | null;
+  /** The update that its attempts answer; absent or null: none. */
+  readonly taken?: Signal | null;
 }
 
 /**

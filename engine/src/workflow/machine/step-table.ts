@@ -38,7 +38,8 @@ function bytesOf(step: StepState): number {
   const output = step.output === null ? 0 : step.output.data.byteLength + 160;
   let kept = 0;
   for (const { name, output: done } of step.subSteps) kept += 2 * name.length + done.data.byteLength + 200;
-  return STEP_BYTES + 2 * step.path.length + input + output + error + kept + bodyBytes(step.body);
+  const taken = step.taken ? step.taken.payload.data.byteLength + 160 : 0;
+  return STEP_BYTES + 2 * step.path.length + input + output + error + kept + taken + bodyBytes(step.body);
 }
 
 interface Sums {

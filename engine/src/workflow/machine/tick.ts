@@ -8,6 +8,7 @@ import { gatesBefore } from './gate-state.js';
 import { ownerOfScope, scopeOfPath } from './path.js';
 import { stepAt, type ExpressionScope, type Plan, type PlanBody, type PlanEdge, type PlanStep } from './plan.js';
 import { expressionsOf } from './scope.js';
+import type { Signal } from './signal-box.js';
 import type { RunState } from './state.js';
 import type { Value } from './value.js';
 
@@ -59,14 +60,19 @@ export interface Tick {
   /** The run that continues this one, which this tick closes. */
   successor: Advance['successor'];
   readonly gate: Gate;
+  /** Answers an update, once the step that took it has ended. */
+  readonly answer: AnswerUpdate;
 }
+
+/** See answer-update.ts. */
+export type AnswerUpdate = (tick: Tick, path: string, update: Signal) => void;
 
 /** Grants nothing. */
 const CLOSED_GATE: Gate = { ask: () => null, release: () => undefined };
 const NOT_KNOWN = (): null => null;
 
 /** Begins a tick. */
-export function openTick(plan: Plan, state: RunState, context: MachineContext): Tick {
+export function openTick(plan: Plan, state: RunState, context: MachineContext, answer: AnswerUpdate): Tick {
   // Whole microseconds, rounded down: what is due by it is due by the clock.
   const nowUs = Math.max(Math.floor(context.nowUs), state.atUs);
   const draft = openDraft(state, nowUs);
@@ -91,17 +97,38 @@ export function openTick(plan: Plan, state: RunState, context: MachineContext): 
     current: context.current,
     successor: null,
     gate: context.gate ?? CLOSED_GATE,
+    answer,
   };
 }
 
 /** Records a fact: it goes to the journal and, by the same code as in a fold, into the state. */
 export function emit(tick: Tick, entry: Entry): void {
   const gates = gatesBefore(tick.draft, entry);
+  const update = tick.plan.updates.size === 0 ? undefined : updateEndedBy(tick, entry);
   applyEntry(tick.draft, entry);
   tick.entries.push(entry);
   for (const { path, wants } of gates) tick.gate.release(path, wants);
+  if (update !== undefined && 'path' in entry) tick.answer(tick, entry.path, update);
   // What follows from other ends comes through `ended`; a step that was stopped may have been the last of its scope.
   if (entry.kind === 'step_cancelled') touch(tick, entry.path);
+}
+
+/** The update whose step comes to its end by an entry that is to be recorded. */
+function updateEndedBy({ plan, draft }: Tick, entry: Entry): Signal | undefined {
+  switch (entry.kind) {
+    case 'step_completed':
+    case 'step_failed':
+    case 'step_cancelled':
+      return draft.steps.get(entry.path)?.taken ?? undefined;
+    case 'signal_taken': {
+      const { name, id } = entry;
+      return plan.updates.has(name)
+        ? draft.signals.waiting.find((one) => one.name === name && one.id === id)
+        : undefined;
+    }
+    default:
+      return undefined;
+  }
 }
 
 function touch(tick: Tick, path: string): void {

@@ -7,7 +7,7 @@ import { openOf } from './body-state.js';
 import { isEndDecided, isHeld, triesAgain, type Draft } from './draft.js';
 import type { ClosedStatus, Entry } from './entries.js';
 import { ownerOfScope, scopeName, scopeOfPath } from './path.js';
-import { hasSeen } from './signal-box.js';
+import { answerIn, hasSeen } from './signal-box.js';
 import type { BodyState, GateState, StepState, StepStatus } from './state.js';
 import { isActiveStatus, isBodyStatus, isWaitingStatus } from './step-table.js';
 
@@ -43,6 +43,7 @@ export const STEP_TRANSITIONS: Readonly<Record<StepEntry['kind'], readonly StepF
   child_told: ['WAITING'],
   step_awaiting: ['PENDING'],
   signal_taken: ['WAITING'],
+  update_taken: ['WAITING'],
   approval_escalated: ['WAITING'],
   step_skipped: ['PENDING'],
   step_cancelling: ['SCHEDULED', 'RUNNING'],
@@ -83,24 +84,31 @@ function mayCompensate(draft: Draft, steps: readonly string[]): boolean {
   return draft.steps.active() === 0 && draft.steps.waiting() === 0;
 }
 
+/** What a step had before an entry. */
+interface Had {
+  readonly hasChild: boolean;
+  /** Whether it has taken the update that its attempts answer. */
+  readonly hasTaken: boolean;
+  readonly gate: GateState | null;
+}
+
 /** Why what a step has asked for forbids the entry; null: it does not. */
-function gateRefusal(entry: StepEntry, from: StepFrom, gate: GateState | null): string | null {
+function gateRefusal(entry: StepEntry, from: StepFrom, { gate, hasTaken }: Had): string | null {
   const isIn = (...states: readonly GateState['state'][]): boolean => gate !== null && states.includes(gate.state);
   if (entry.kind === 'step_granted' && !isIn('waiting')) return 'which does not stand in line';
   if (entry.kind === 'step_asked' && isIn('waiting', 'held')) return 'which has asked already';
-  if (entry.kind === 'step_asked' && from === 'WAITING' && !isIn('left')) return 'which waits for something else';
+  // A step that has taken its update, and not asked yet, waits for nothing: it asks, or is scheduled, in the same row.
+  const isReady = gate === null && hasTaken;
+  if (entry.kind === 'step_asked' && from === 'WAITING' && !isReady && !isIn('left'))
+    return 'which waits for something else';
   if (entry.kind !== 'step_scheduled') return null;
-  if (from === 'WAITING' && !isIn('held')) return 'which was granted nothing';
+  if (from === 'WAITING' && !isReady && !isIn('held')) return 'which has taken no update and was granted nothing';
   return isIn('waiting', 'left') ? 'before it was granted what it needs' : null;
 }
 
 /** Why the run's own state forbids the entry of a step; null: it does not. */
-function refusal(
-  draft: Draft,
-  entry: StepEntry,
-  from: StepFrom,
-  { hasChild, gate: gateOf }: { readonly hasChild: boolean; readonly gate: GateState | null },
-): string | null {
+function refusal(draft: Draft, entry: StepEntry, from: StepFrom, had: Had): string | null {
+  const { hasChild } = had;
   if (draft.terminated && entry.kind !== 'step_cancelled') return 'in a run that is terminated';
   if (entry.kind === 'step_cancelling') return draft.compensating === null ? null : 'which compensates';
   if (entry.kind === 'step_cancelled') {
@@ -108,7 +116,7 @@ function refusal(
       from === 'CANCELLING' || from === 'BACKOFF' || from === 'WAITING' || from === 'OPEN' || from === 'CLOSING';
     return isTold || draft.terminated ? null : 'which was not told to stop';
   }
-  const gate = gateRefusal(entry, from, gateOf);
+  const gate = gateRefusal(entry, from, had);
   if (gate !== null) return gate;
   if (entry.kind === 'child_told') return hasChild && draft.compensating === null ? null : 'which has none to tell';
   if (entry.kind === 'sub_step_completed') return null;
@@ -146,8 +154,8 @@ export function checkStepEntry(draft: Draft, entry: StepEntry): StepState | unde
   const named = attemptNamed(entry, from, previous);
   if (attempt !== named) refuse(draft, entry, `of step ${entry.path} names attempt ${attempt}, not ${named}`);
   const hasChild = previous !== undefined && previous.child !== null;
-  const has = { hasChild, gate: previous?.gate ?? null };
-  const why = placeRefusal(draft, entry, previous) ?? refusal(draft, entry, from, has);
+  const had = { hasChild, hasTaken: Boolean(previous?.taken), gate: previous?.gate ?? null };
+  const why = placeRefusal(draft, entry, previous) ?? refusal(draft, entry, from, had);
   if (why !== null) refuse(draft, entry, `of step ${entry.path}, ${why}`);
   return previous;
 }
@@ -198,6 +206,8 @@ function isRunTransition(draft: Draft, entry: RunEntry): boolean {
       return goesOn(draft) && (entry.ticket === 0 ? draft.gate === null : draft.gate?.state === 'left');
     case 'run_granted':
       return goesOn(draft) && (draft.gate?.state === 'waiting' || draft.gate?.startAtUs !== null);
+    case 'update_answered':
+      return !draft.terminated && answerIn(draft.signals, entry.name, entry.id) === undefined;
     case 'cancel_requested':
       return draft.cancel === null && (draft.ending === null || draft.ending === 'CONTINUED');
     case 'run_parked':

@@ -1,5 +1,5 @@
 /** States as plain JSON, to compare and to keep beside recorded histories. */
-import { seenOf, type BodyState, type RunState, type StepState } from '../machine/index.js';
+import { seenOf, type BodyState, type RunState, type SignalBox, type StepState } from '../machine/index.js';
 import type { Value, ValueSource } from '../machine/index.js';
 
 function plainValue(value: Value | null): unknown {
@@ -13,7 +13,7 @@ function plainSource(source: ValueSource | null): unknown {
 }
 
 function plainStep(step: StepState): unknown {
-  const { input, output, body, progress } = step;
+  const { input, output, body, progress, taken } = step;
   const values = { input: plainSource(input), output: plainValue(output), progress: plainValue(progress) };
   const { subSteps: done, ...rest } = step;
   // Absent where there are none, as in states that were kept before there were any.
@@ -22,6 +22,7 @@ function plainStep(step: StepState): unknown {
     ...rest,
     ...values,
     ...(kept.length === 0 ? {} : { subSteps: kept }),
+    ...(taken ? { taken: { ...taken, payload: plainValue(taken.payload) } } : {}),
     body: body === null ? null : plainBody(body),
   };
 }
@@ -35,6 +36,12 @@ function plainBody(body: BodyState): unknown {
   return Object.fromEntries(Object.entries(plain).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
+function plainBox({ answers, ...box }: SignalBox): unknown {
+  // Absent where there are none, as in states that were kept before there were any.
+  const kept = answers.map((answer) => ({ ...answer, output: plainValue(answer.output) }));
+  return { ...box, seen: seenOf({ ...box, answers }), ...(kept.length === 0 ? {} : { answers: kept }) };
+}
+
 /** Everything that stands in a state, its kept sums included, as plain JSON that two equal states share. */
 export function plainState(state: RunState): Readonly<Record<string, unknown>> {
   const { steps, signals } = state;
@@ -43,7 +50,7 @@ export function plainState(state: RunState): Readonly<Record<string, unknown>> {
     input: plainValue(state.input),
     output: plainSource(state.output),
     attributes: { ...state.attributes },
-    ...(signals === undefined ? {} : { signals: { ...signals, seen: seenOf(signals) } }),
+    ...(signals === undefined ? {} : { signals: plainBox(signals) }),
     steps: Array.from(steps.values(), plainStep),
     active: steps.active,
     waiting: steps.waiting,

@@ -2,7 +2,7 @@
 import { impossible } from '../../kernel/index.js';
 import { DEFAULT_PRIORITY } from '../machine/plan.js';
 import type { ClosePolicy, Compensation, ExpressionScope, FailedItems, Join } from '../machine/index.js';
-import type { OpenApproval, Plan, PlanBody, PlanEdge, PlanSignal, PlanStep } from '../machine/index.js';
+import type { OpenApproval, Plan, PlanBody, PlanEdge, PlanSignal, PlanStep, PlanUpdate } from '../machine/index.js';
 import type { RetryPlan, Template, ValueSource } from '../machine/index.js';
 import type { SemaphorePlan } from '../machine/plan.js';
 
@@ -55,6 +55,8 @@ export type StepSpec =
       readonly fairnessKey?: Template | undefined;
       readonly idempotencyKey?: Template | undefined;
       readonly semaphores?: SemaphorePlan | undefined;
+      /** Name of the update that it waits for. */
+      readonly takes?: string | undefined;
       readonly join?: Join | undefined;
       /** Makes it a compensation, which has no edges. */
       readonly compensates?: Compensation | undefined;
@@ -165,6 +167,9 @@ export interface PlanSpec {
   readonly retentionMs?: number;
   readonly receives?: boolean;
   readonly semaphores?: SemaphorePlan | undefined;
+  /** What updates come to and what they refuse, by name; those that no step takes have no effect. */
+  readonly updates?: Readonly<Record<string, Partial<Pick<PlanUpdate, 'refusal' | 'output'>>>>;
+  readonly queries?: Readonly<Record<string, Template>>;
 }
 
 /** An edge; SUCCESS without condition unless told otherwise. */
@@ -237,6 +242,7 @@ function callbackOf(ref: string, spec: StepSpec & { readonly type: 'CALLBACK' })
     fairnessKey: spec.fairnessKey ?? null,
     idempotencyKey: spec.idempotencyKey ?? null,
     semaphores: spec.semaphores ?? null,
+    takes: spec.takes === undefined ? null : { name: spec.takes, isInput: spec.input === undefined },
   };
 }
 
@@ -257,29 +263,44 @@ function signalOf(step: PlanStep): PlanSignal | undefined {
   return { name: step.signal, options: step.type === 'SIGNAL' ? null : ['yes', 'no'], check: () => [] };
 }
 
+/** Updates by name: CALLBACK steps say which they take, SIGNAL steps take those of the plan that have their name. */
+function updatesOf(steps: readonly PlanStep[], { updates = {} }: PlanSpec): ReadonlyMap<string, PlanUpdate> {
+  const found = new Map<string, PlanUpdate>();
+  for (const step of steps) {
+    const name = step.type === 'CALLBACK' ? (step.takes?.name ?? '') : step.type === 'SIGNAL' ? step.signal : '';
+    const given = updates[name];
+    if (step.type !== 'CALLBACK' && given === undefined) continue;
+    if (name === '' || found.has(name)) continue;
+    found.set(name, { name, handledBy: step.ref, check: () => [], refusal: null, output: null, ...given });
+  }
+  return found;
+}
+
 /** Builds a plan. Throws internal for an edge that names no step. */
 export function planOf(spec: PlanSpec): Plan {
   const body = bodyOf(spec);
+  const steps = allSteps(body);
+  const updates = updatesOf(steps, spec);
   const signals = new Map(
-    allSteps(body)
+    steps
       .flatMap((step) => signalOf(step) ?? [])
-      .map((signal) => [signal.name, signal]),
+      .flatMap((one) => (updates.has(one.name) ? [] : [[one.name, one] as const])),
   );
   return {
     familySlug: 'test',
     version: spec.version ?? 1,
     digest: '00'.repeat(32),
     ...body,
-    stepByRef: new Map(allSteps(body).map((step) => [step.ref, step])),
+    stepByRef: new Map(steps.map((step) => [step.ref, step])),
     timeoutMs: spec.timeoutMs ?? null,
     onFailure: spec.onFailure ?? 'drain',
     onExhausted: spec.onExhausted ?? 'fail',
     retentionMs: spec.retentionMs ?? null,
     priority: DEFAULT_PRIORITY,
     fairnessKey: null,
-    receives: spec.receives ?? signals.size > 0,
-    signals,
+    receives: spec.receives ?? signals.size + updates.size > 0,
     semaphores: spec.semaphores ?? null,
+    ...{ signals, updates, queries: new Map(Object.entries(spec.queries ?? {})) },
     checkInput: () => [],
   };
 }

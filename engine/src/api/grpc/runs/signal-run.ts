@@ -20,7 +20,8 @@ import {
   type Signal,
   type Value,
 } from '../ports.js';
-import { lastRun, missingRun, showRun } from './read-runs.js';
+import { showRun } from './read-runs.js';
+import { runAndPlan } from './run-and-plan.js';
 import type { RunLoader } from './run-loader.js';
 
 /** What it needs. */
@@ -77,13 +78,8 @@ export function signalOf(request: SignalFields, principal: Principal, draw: () =
  * @throws DuctorError not_found, and what admitSignal and the coordinator throw
  */
 export async function sendSignal(signals: RunSignals, key: RunKey, signal: Signal, deed: Deed): Promise<void> {
-  const { plans, coordinator } = signals;
-  const state = await lastRun(signals, key);
-  if (state === undefined) throw missingRun(key.runId);
-  const { familySlug, version } = state;
-  const plan = plans.peek(key.tenantId, familySlug, version) ?? (await plans.load(key.tenantId, familySlug, version));
-  if (plan === undefined) throw missingRun(key.runId);
-  if (admitSignal(plan, state, signal) === 'new') await coordinator.signal(key, signal, deed);
+  const { state, plan } = await runAndPlan(signals, key);
+  if (admitSignal(plan, state, signal) === 'new') await signals.coordinator.signal(key, signal, deed);
 }
 
 /** SignalRun. */

@@ -9,7 +9,7 @@ import {
   type TriggerRunsRequest,
   type TriggerRunsResponse,
 } from '../../../gen/ductor/v1/run.js';
-import { formatDurationMs, parseDurationMs, type Clock } from '../../../kernel/index.js';
+import type { Clock } from '../../../kernel/index.js';
 import { normalTraceparent, type Tracing } from '../../../telemetry/index.js';
 import { deedOf, type AuditTrail } from '../../../tenancy/index.js';
 import type { Unary } from '../call.js';
@@ -21,6 +21,7 @@ import { lastRun, showRun, type RunReads } from './read-runs.js';
 import type { RunFeed } from './run-feed.js';
 import type { RecentStarts } from './recent-starts.js';
 import { startRun, type Cause, type Starter } from './start-run.js';
+import { waitMsOf } from './wait-time.js';
 
 /** What they need. */
 export interface Triggers extends Starter, Pick<RunReads, 'load' | 'plans'> {
@@ -34,10 +35,6 @@ export interface Triggers extends Starter, Pick<RunReads, 'load' | 'plans'> {
 /** Starts of one batch. */
 export const MAX_ITEMS = 1_000;
 const { triggerRun: ONE, triggerAndWait: WAITING, triggerRuns: MANY } = RunServiceService;
-/** How long TriggerAndWait waits when it is not told, ms. */
-const DEFAULT_WAIT_MS = 30_000;
-/** How long it waits at most, ms: proxies cut calls that are silent for longer. */
-const MAX_WAIT_MS = 60_000;
 
 /** Starts the run inside a span of its own, where somebody traces; the run's trace goes on from there. */
 async function tracedStart(
@@ -85,16 +82,6 @@ export function triggerRun(triggers: Triggers): Unary<TriggerRunRequest, Trigger
     const { runId } = await start(triggers, tenantId, request, { deed: deedOf(principal, ONE.path), traceparent });
     return { data: await showRun(triggers, { tenantId, runId }) };
   };
-}
-
-function waitMsOf(wait: string): number {
-  if (wait === '') return DEFAULT_WAIT_MS;
-  const ms = parseDurationMs(wait);
-  if (ms !== undefined && ms >= 0 && ms <= MAX_WAIT_MS) return ms;
-  const checks = new FieldChecks();
-  checks.note('wait', wait, `is no duration up to ${formatDurationMs(MAX_WAIT_MS)}`, 'send one such as "10s"');
-  checks.done();
-  return DEFAULT_WAIT_MS;
 }
 
 /** Resolves at the end of the run or when the time is over. */

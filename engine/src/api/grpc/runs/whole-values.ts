@@ -1,6 +1,14 @@
 /** Large values of runs, loaded when they are shown. */
 import { DuctorError } from '../../../kernel/index.js';
-import { runOutput, type PayloadKey, type RunKey, type RunReader, type RunState, type Value } from '../ports.js';
+import {
+  runOutput,
+  stepTable,
+  type PayloadKey,
+  type RunKey,
+  type RunReader,
+  type RunState,
+  type Value,
+} from '../ports.js';
 
 /** Reads large values. */
 export type PayloadReader = Pick<RunReader, 'payloads'>;
@@ -44,4 +52,19 @@ export async function wholeRun(
     ...(input === null ? {} : { input: wholeValue(input, payloads) }),
     ...(output === null ? {} : { output: { kind: 'value', value: wholeValue(output, payloads) } }),
   };
+}
+
+/**
+ * The run with the outputs of these of its steps whole.
+ *
+ * Throws database_unavailable, internal when a value is missing.
+ */
+export async function withOutputs(reader: PayloadReader, state: RunState, paths: readonly string[]): Promise<RunState> {
+  const refs = paths.flatMap((path) => state.steps.get(path)?.output?.absent ?? []);
+  if (refs.length === 0) return state;
+  const payloads = await readPayloads(reader, state, refs);
+  const steps = Array.from(state.steps.values(), (step) =>
+    step.output !== null && paths.includes(step.path) ? { ...step, output: wholeValue(step.output, payloads) } : step,
+  );
+  return { ...state, steps: stepTable(steps, state.steps.scopes.values()) };
 }

@@ -5,6 +5,7 @@ import type {
   Join,
   RetryPolicy,
   StepDefinition as WireStep,
+  UpdateDefinition as WireUpdate,
   WorkflowDefinition,
 } from '../../../gen/ductor/v1/workflow.js';
 import type { Definition, EdgeDefinition, JoinDefinition, Json, RetryDefinition, StepDefinition } from '../ports.js';
@@ -63,6 +64,11 @@ function edgeOf(edge: EdgeDefinition): WireEdge {
   return { sourceRef, targetRef, type: edgeTypeOf(type), condition: edge.condition ?? '', case: edge.case ?? '' };
 }
 
+function updateOf(update: NonNullable<Definition['updates']>[number]): WireUpdate {
+  const { name, input_schema: schema, validate = '', handled_by: handledBy, output } = update;
+  return { name, inputSchema: structOf(schema), validate, handledBy, output };
+}
+
 /** A definition on the wire. */
 export function definitionToWire(definition: Definition): WorkflowDefinition {
   return {
@@ -80,5 +86,7 @@ export function definitionToWire(definition: Definition): WorkflowDefinition {
     retention: definition.retention,
     concurrency: (definition.concurrency ?? []).map((key) => ({ ...key })),
     rateLimit: definition.rate_limit,
+    updates: (definition.updates ?? []).map(updateOf),
+    queries: { ...definition.queries },
   };
 }

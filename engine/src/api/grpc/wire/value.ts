@@ -18,6 +18,11 @@ export function jsonOf(value: Value): unknown {
   return { encoding: value.encoding, base64: bufferOf(value).toString('base64') };
 }
 
+/** The bytes of a value that has more than JSON shows; undefined for plain JSON. */
+export function exactOf(value: Value): Payload | undefined {
+  return value.encoding === 'json' ? undefined : payloadOf(value);
+}
+
 /** A value as its bytes; not copied. */
 export function payloadOf(value: Value): Payload {
   return { data: bufferOf(value), encoding: value.encoding };

@@ -140,6 +140,10 @@ export const GOOD_REQUESTS: Readonly<Record<string, GoodRequest>> = {
   '/ductor.v1.RunService/ListDeadLetters': plain(() => ({})),
   '/ductor.v1.RunService/ListRuns': plain(() => ({})),
   '/ductor.v1.RunService/PauseRun': naming(({ openRunId }) => ({ run_id: openRunId })),
+  '/ductor.v1.RunService/QueryRun': {
+    ...naming(({ runId }) => ({ run_id: runId, name: 'progress' })),
+    answer: 'query_unknown',
+  },
   '/ductor.v1.RunService/ResumeRun': naming(({ openRunId }) => ({ run_id: openRunId })),
   '/ductor.v1.RunService/RetryRun': {
     ...naming(({ openRunId }) => ({ run_id: openRunId })),
@@ -165,6 +169,10 @@ export const GOOD_REQUESTS: Readonly<Record<string, GoodRequest>> = {
     request: ({ familySlug }) => ({ items: [{ family_slug: familySlug }] }),
     namesObject: 'inside',
     handsOn: [],
+  },
+  '/ductor.v1.RunService/UpdateRun': {
+    ...naming(({ openRunId }) => ({ run_id: openRunId, name: 'change' })),
+    answer: 'update_unknown',
   },
   '/ductor.v1.RunService/WatchRun': naming(({ runId }) => ({ run_id: runId })),
   '/ductor.v1.ScheduleService/BackfillSchedule': naming(({ scheduleId }) => ({

@@ -80,6 +80,16 @@ export enum RunKeyConflict {
   UNRECOGNIZED = -1,
 }
 
+export enum UpdateState {
+  UPDATE_STATE_UNSPECIFIED = 0,
+  /** UPDATE_STATE_ACCEPTED - The run has it, or is sure to: there is no answer yet. */
+  UPDATE_STATE_ACCEPTED = 1,
+  UPDATE_STATE_COMPLETED = 2,
+  /** UPDATE_STATE_FAILED - The step that took it failed or was stopped. */
+  UPDATE_STATE_FAILED = 3,
+  UNRECOGNIZED = -1,
+}
+
 export enum RunReason {
   RUN_REASON_UNSPECIFIED = 0,
   /** RUN_REASON_CLOSED - The run has ended. */
@@ -476,6 +486,67 @@ export interface SignalWithStartResponse {
     | undefined;
   /** It was started by this call. */
   started: boolean;
+}
+
+export interface UpdateRunRequest {
+  runId: string;
+  /** Name of the update, as the run's version declares it. */
+  name: string;
+  /** Absent: null. */
+  input:
+    | any
+    | undefined;
+  /** The input as bytes, instead of input: keeps exact types. */
+  inputBytes:
+    | Payload
+    | undefined;
+  /** Of one name an id is received once, for 24 hours. Empty: the engine draws one. At most 128 characters. */
+  updateId: string;
+  /** How long to wait for the answer, such as "10s": at most "60s". Default: "30s". */
+  wait: string;
+}
+
+export interface RunUpdate {
+  /** The run that has it: of one that continued as new the last of its chain. */
+  runId: string;
+  name: string;
+  /** To ask again with. */
+  updateId: string;
+  state: UpdateState;
+  output:
+    | any
+    | undefined;
+  /** The same with its types, where it has more than JSON. */
+  outputBytes: Payload | undefined;
+  error: Failure | undefined;
+}
+
+export interface UpdateRunResponse {
+  data: RunUpdate | undefined;
+}
+
+export interface QueryRunRequest {
+  runId: string;
+  name: string;
+}
+
+export interface QueryAnswer {
+  /** The run that answers: of one that continued as new the last of its chain. */
+  runId: string;
+  value:
+    | any
+    | undefined;
+  /** The same with its types, where it has more than JSON. */
+  valueBytes:
+    | Payload
+    | undefined;
+  /** When the run came to stand as it does. */
+  at: Timestamp | undefined;
+  state: RunState;
+}
+
+export interface QueryRunResponse {
+  data: QueryAnswer | undefined;
 }
 
 export interface ForkRunRequest {
@@ -4106,6 +4177,538 @@ export const SignalWithStartResponse: MessageFns<SignalWithStartResponse> = {
   },
 };
 
+function createBaseUpdateRunRequest(): UpdateRunRequest {
+  return { runId: "", name: "", input: undefined, inputBytes: undefined, updateId: "", wait: "" };
+}
+
+export const UpdateRunRequest: MessageFns<UpdateRunRequest> = {
+  encode(message: UpdateRunRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.runId !== "") {
+      writer.uint32(10).string(message.runId);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.input !== undefined) {
+      Value.encode(Value.wrap(message.input), writer.uint32(26).fork()).join();
+    }
+    if (message.inputBytes !== undefined) {
+      Payload.encode(message.inputBytes, writer.uint32(34).fork()).join();
+    }
+    if (message.updateId !== "") {
+      writer.uint32(42).string(message.updateId);
+    }
+    if (message.wait !== "") {
+      writer.uint32(50).string(message.wait);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UpdateRunRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUpdateRunRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.input = Value.unwrap(Value.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.inputBytes = Payload.decode(reader, reader.uint32());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.updateId = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.wait = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<UpdateRunRequest>, I>>(base?: I): UpdateRunRequest {
+    return UpdateRunRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<UpdateRunRequest>, I>>(object: I): UpdateRunRequest {
+    const message = createBaseUpdateRunRequest();
+    message.runId = object.runId ?? "";
+    message.name = object.name ?? "";
+    message.input = object.input === undefined ? undefined : object.input;
+    message.inputBytes = (object.inputBytes !== undefined && object.inputBytes !== null)
+      ? Payload.fromPartial(object.inputBytes)
+      : undefined;
+    message.updateId = object.updateId ?? "";
+    message.wait = object.wait ?? "";
+    return message;
+  },
+};
+
+function createBaseRunUpdate(): RunUpdate {
+  return { runId: "", name: "", updateId: "", state: 0, output: undefined, outputBytes: undefined, error: undefined };
+}
+
+export const RunUpdate: MessageFns<RunUpdate> = {
+  encode(message: RunUpdate, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.runId !== "") {
+      writer.uint32(10).string(message.runId);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.updateId !== "") {
+      writer.uint32(26).string(message.updateId);
+    }
+    if (message.state !== 0) {
+      writer.uint32(32).int32(message.state);
+    }
+    if (message.output !== undefined) {
+      Value.encode(Value.wrap(message.output), writer.uint32(42).fork()).join();
+    }
+    if (message.outputBytes !== undefined) {
+      Payload.encode(message.outputBytes, writer.uint32(50).fork()).join();
+    }
+    if (message.error !== undefined) {
+      Failure.encode(message.error, writer.uint32(58).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RunUpdate {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRunUpdate();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.updateId = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.state = reader.int32() as any;
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.output = Value.unwrap(Value.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.outputBytes = Payload.decode(reader, reader.uint32());
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.error = Failure.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<RunUpdate>, I>>(base?: I): RunUpdate {
+    return RunUpdate.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<RunUpdate>, I>>(object: I): RunUpdate {
+    const message = createBaseRunUpdate();
+    message.runId = object.runId ?? "";
+    message.name = object.name ?? "";
+    message.updateId = object.updateId ?? "";
+    message.state = object.state ?? 0;
+    message.output = object.output === undefined ? undefined : object.output;
+    message.outputBytes = (object.outputBytes !== undefined && object.outputBytes !== null)
+      ? Payload.fromPartial(object.outputBytes)
+      : undefined;
+    message.error = (object.error !== undefined && object.error !== null)
+      ? Failure.fromPartial(object.error)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseUpdateRunResponse(): UpdateRunResponse {
+  return { data: undefined };
+}
+
+export const UpdateRunResponse: MessageFns<UpdateRunResponse> = {
+  encode(message: UpdateRunResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.data !== undefined) {
+      RunUpdate.encode(message.data, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UpdateRunResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUpdateRunResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.data = RunUpdate.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<UpdateRunResponse>, I>>(base?: I): UpdateRunResponse {
+    return UpdateRunResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<UpdateRunResponse>, I>>(object: I): UpdateRunResponse {
+    const message = createBaseUpdateRunResponse();
+    message.data = (object.data !== undefined && object.data !== null) ? RunUpdate.fromPartial(object.data) : undefined;
+    return message;
+  },
+};
+
+function createBaseQueryRunRequest(): QueryRunRequest {
+  return { runId: "", name: "" };
+}
+
+export const QueryRunRequest: MessageFns<QueryRunRequest> = {
+  encode(message: QueryRunRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.runId !== "") {
+      writer.uint32(10).string(message.runId);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): QueryRunRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseQueryRunRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<QueryRunRequest>, I>>(base?: I): QueryRunRequest {
+    return QueryRunRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<QueryRunRequest>, I>>(object: I): QueryRunRequest {
+    const message = createBaseQueryRunRequest();
+    message.runId = object.runId ?? "";
+    message.name = object.name ?? "";
+    return message;
+  },
+};
+
+function createBaseQueryAnswer(): QueryAnswer {
+  return { runId: "", value: undefined, valueBytes: undefined, at: undefined, state: 0 };
+}
+
+export const QueryAnswer: MessageFns<QueryAnswer> = {
+  encode(message: QueryAnswer, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.runId !== "") {
+      writer.uint32(10).string(message.runId);
+    }
+    if (message.value !== undefined) {
+      Value.encode(Value.wrap(message.value), writer.uint32(18).fork()).join();
+    }
+    if (message.valueBytes !== undefined) {
+      Payload.encode(message.valueBytes, writer.uint32(26).fork()).join();
+    }
+    if (message.at !== undefined) {
+      Timestamp.encode(message.at, writer.uint32(34).fork()).join();
+    }
+    if (message.state !== 0) {
+      writer.uint32(40).int32(message.state);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): QueryAnswer {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseQueryAnswer();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = Value.unwrap(Value.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.valueBytes = Payload.decode(reader, reader.uint32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.at = Timestamp.decode(reader, reader.uint32());
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.state = reader.int32() as any;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<QueryAnswer>, I>>(base?: I): QueryAnswer {
+    return QueryAnswer.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<QueryAnswer>, I>>(object: I): QueryAnswer {
+    const message = createBaseQueryAnswer();
+    message.runId = object.runId ?? "";
+    message.value = object.value === undefined ? undefined : object.value;
+    message.valueBytes = (object.valueBytes !== undefined && object.valueBytes !== null)
+      ? Payload.fromPartial(object.valueBytes)
+      : undefined;
+    message.at = (object.at !== undefined && object.at !== null) ? Timestamp.fromPartial(object.at) : undefined;
+    message.state = object.state ?? 0;
+    return message;
+  },
+};
+
+function createBaseQueryRunResponse(): QueryRunResponse {
+  return { data: undefined };
+}
+
+export const QueryRunResponse: MessageFns<QueryRunResponse> = {
+  encode(message: QueryRunResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.data !== undefined) {
+      QueryAnswer.encode(message.data, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): QueryRunResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseQueryRunResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.data = QueryAnswer.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<QueryRunResponse>, I>>(base?: I): QueryRunResponse {
+    return QueryRunResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<QueryRunResponse>, I>>(object: I): QueryRunResponse {
+    const message = createBaseQueryRunResponse();
+    message.data = (object.data !== undefined && object.data !== null)
+      ? QueryAnswer.fromPartial(object.data)
+      : undefined;
+    return message;
+  },
+};
+
 function createBaseForkRunRequest(): ForkRunRequest {
   return { runId: "", from: "", version: 0, dryRun: false, idempotencyKey: "", reason: "" };
 }
@@ -6278,6 +6881,33 @@ export const RunServiceService = {
     responseDeserialize: (value: Buffer): SignalWithStartResponse => SignalWithStartResponse.decode(value),
   },
   /**
+   * Asks something of an open run and waits for the answer, at most for the time the request says. The step that the
+   * definition names takes it, now or later, exactly once; what that step comes to is the answer. Asking again with the
+   * same update_id asks for the same answer. What the definition refuses leaves nothing behind.
+   */
+  updateRun: {
+    path: "/ductor.v1.RunService/UpdateRun" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: UpdateRunRequest): Buffer => Buffer.from(UpdateRunRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): UpdateRunRequest => UpdateRunRequest.decode(value),
+    responseSerialize: (value: UpdateRunResponse): Buffer => Buffer.from(UpdateRunResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): UpdateRunResponse => UpdateRunResponse.decode(value),
+  },
+  /**
+   * What a run tells of itself under a name, open or closed: a query of its definition, as the run stands now. No worker
+   * is asked.
+   */
+  queryRun: {
+    path: "/ductor.v1.RunService/QueryRun" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: QueryRunRequest): Buffer => Buffer.from(QueryRunRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): QueryRunRequest => QueryRunRequest.decode(value),
+    responseSerialize: (value: QueryRunResponse): Buffer => Buffer.from(QueryRunResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): QueryRunResponse => QueryRunResponse.decode(value),
+  },
+  /**
    * Starts a run that takes over what another one came to, open or closed, up to a step: that step runs again, with all
    * that follow from it and all that have not ended. What is kept is not done again. A dry run only says which is which.
    */
@@ -6387,6 +7017,17 @@ export interface RunServiceServer extends UntypedServiceImplementation {
    * many call at the same time.
    */
   signalWithStart: handleUnaryCall<SignalWithStartRequest, SignalWithStartResponse>;
+  /**
+   * Asks something of an open run and waits for the answer, at most for the time the request says. The step that the
+   * definition names takes it, now or later, exactly once; what that step comes to is the answer. Asking again with the
+   * same update_id asks for the same answer. What the definition refuses leaves nothing behind.
+   */
+  updateRun: handleUnaryCall<UpdateRunRequest, UpdateRunResponse>;
+  /**
+   * What a run tells of itself under a name, open or closed: a query of its definition, as the run stands now. No worker
+   * is asked.
+   */
+  queryRun: handleUnaryCall<QueryRunRequest, QueryRunResponse>;
   /**
    * Starts a run that takes over what another one came to, open or closed, up to a step: that step runs again, with all
    * that follow from it and all that have not ended. What is kept is not done again. A dry run only says which is which.
@@ -6646,6 +7287,45 @@ export interface RunServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: SignalWithStartResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Asks something of an open run and waits for the answer, at most for the time the request says. The step that the
+   * definition names takes it, now or later, exactly once; what that step comes to is the answer. Asking again with the
+   * same update_id asks for the same answer. What the definition refuses leaves nothing behind.
+   */
+  updateRun(
+    request: UpdateRunRequest,
+    callback: (error: ServiceError | null, response: UpdateRunResponse) => void,
+  ): ClientUnaryCall;
+  updateRun(
+    request: UpdateRunRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: UpdateRunResponse) => void,
+  ): ClientUnaryCall;
+  updateRun(
+    request: UpdateRunRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: UpdateRunResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * What a run tells of itself under a name, open or closed: a query of its definition, as the run stands now. No worker
+   * is asked.
+   */
+  queryRun(
+    request: QueryRunRequest,
+    callback: (error: ServiceError | null, response: QueryRunResponse) => void,
+  ): ClientUnaryCall;
+  queryRun(
+    request: QueryRunRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: QueryRunResponse) => void,
+  ): ClientUnaryCall;
+  queryRun(
+    request: QueryRunRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: QueryRunResponse) => void,
   ): ClientUnaryCall;
   /**
    * Starts a run that takes over what another one came to, open or closed, up to a step: that step runs again, with all

@@ -236,6 +236,21 @@ export interface EdgeDefinition {
   case: string;
 }
 
+/** What callers may ask of an open run (UpdateRun), and how it is answered. */
+export interface UpdateDefinition {
+  name: string;
+  /** JSON Schema of the input; absent: anything. */
+  inputSchema:
+    | { [key: string]: any }
+    | undefined;
+  /** CEL over update (the input), input, run and steps: true or an empty text to accept, false or a reason to refuse. */
+  validate: string;
+  /** Ref of the step that takes it: a CALLBACK, which receives the input, or a SIGNAL. */
+  handledBy: string;
+  /** What is answered once that step has completed: as the output of a definition. Absent: the output of the step. */
+  output: any | undefined;
+}
+
 export interface WorkflowDefinition {
   /** Name of the workflow, unique in its tenant: lower case letters, digits and hyphens. */
   familySlug: string;
@@ -269,11 +284,17 @@ export interface WorkflowDefinition {
   /** A run begins only when there is room under all of these keys, and holds them until it has ended. */
   concurrency: ConcurrencyKey[];
   /** A run begins only at its turn. */
-  rateLimit:
-    | RateLimit
-    | undefined;
+  rateLimit: RateLimit | undefined;
+  updates: UpdateDefinition[];
+  /** What a run tells of itself (QueryRun): CEL over input, run and steps, by name. */
+  queries: { [key: string]: string };
   /** How long runs are kept after their end, "1m" to "3650d". Absent: as long as the tenant keeps runs. */
   retention?: string | undefined;
+}
+
+export interface WorkflowDefinition_QueriesEntry {
+  key: string;
+  value: string;
 }
 
 export interface Workflow {
@@ -311,7 +332,14 @@ export interface CreateWorkflowRequest {
   fairnessKey?: string | undefined;
   concurrency: ConcurrencyKey[];
   rateLimit: RateLimit | undefined;
+  updates: UpdateDefinition[];
+  queries: { [key: string]: string };
   retention?: string | undefined;
+}
+
+export interface CreateWorkflowRequest_QueriesEntry {
+  key: string;
+  value: string;
 }
 
 export interface CreateWorkflowResponse {
@@ -1269,6 +1297,109 @@ export const EdgeDefinition: MessageFns<EdgeDefinition> = {
   },
 };
 
+function createBaseUpdateDefinition(): UpdateDefinition {
+  return { name: "", inputSchema: undefined, validate: "", handledBy: "", output: undefined };
+}
+
+export const UpdateDefinition: MessageFns<UpdateDefinition> = {
+  encode(message: UpdateDefinition, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.inputSchema !== undefined) {
+      Struct.encode(Struct.wrap(message.inputSchema), writer.uint32(18).fork()).join();
+    }
+    if (message.validate !== "") {
+      writer.uint32(26).string(message.validate);
+    }
+    if (message.handledBy !== "") {
+      writer.uint32(34).string(message.handledBy);
+    }
+    if (message.output !== undefined) {
+      Value.encode(Value.wrap(message.output), writer.uint32(42).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UpdateDefinition {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUpdateDefinition();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.inputSchema = Struct.unwrap(Struct.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.validate = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.handledBy = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.output = Value.unwrap(Value.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<UpdateDefinition>, I>>(base?: I): UpdateDefinition {
+    return UpdateDefinition.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<UpdateDefinition>, I>>(object: I): UpdateDefinition {
+    const message = createBaseUpdateDefinition();
+    message.name = object.name ?? "";
+    message.inputSchema = object.inputSchema ?? undefined;
+    message.validate = object.validate ?? "";
+    message.handledBy = object.handledBy ?? "";
+    message.output = object.output === undefined ? undefined : object.output;
+    return message;
+  },
+};
+
 function createBaseWorkflowDefinition(): WorkflowDefinition {
   return {
     familySlug: "",
@@ -1284,6 +1415,8 @@ function createBaseWorkflowDefinition(): WorkflowDefinition {
     fairnessKey: undefined,
     concurrency: [],
     rateLimit: undefined,
+    updates: [],
+    queries: {},
     retention: undefined,
   };
 }
@@ -1329,6 +1462,12 @@ export const WorkflowDefinition: MessageFns<WorkflowDefinition> = {
     if (message.rateLimit !== undefined) {
       RateLimit.encode(message.rateLimit, writer.uint32(602).fork()).join();
     }
+    for (const v of message.updates) {
+      UpdateDefinition.encode(v!, writer.uint32(802).fork()).join();
+    }
+    globalThis.Object.entries(message.queries).forEach(([key, value]: [string, string]) => {
+      WorkflowDefinition_QueriesEntry.encode({ key: key as any, value }, writer.uint32(810).fork()).join();
+    });
     if (message.retention !== undefined) {
       writer.uint32(962).string(message.retention);
     }
@@ -1452,6 +1591,25 @@ export const WorkflowDefinition: MessageFns<WorkflowDefinition> = {
             message.rateLimit = RateLimit.decode(reader, reader.uint32());
             continue;
           }
+          case 100: {
+            if (tag !== 802) {
+              break;
+            }
+
+            message.updates.push(UpdateDefinition.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 101: {
+            if (tag !== 810) {
+              break;
+            }
+
+            const entry101 = WorkflowDefinition_QueriesEntry.decode(reader, reader.uint32());
+            if (entry101.value !== undefined) {
+              message.queries[entry101.key] = entry101.value;
+            }
+            continue;
+          }
           case 120: {
             if (tag !== 962) {
               break;
@@ -1492,7 +1650,86 @@ export const WorkflowDefinition: MessageFns<WorkflowDefinition> = {
     message.rateLimit = (object.rateLimit !== undefined && object.rateLimit !== null)
       ? RateLimit.fromPartial(object.rateLimit)
       : undefined;
+    message.updates = object.updates?.map((e) => UpdateDefinition.fromPartial(e)) || [];
+    message.queries = (globalThis.Object.entries(object.queries ?? {}) as [string, string][]).reduce(
+      (acc: { [key: string]: string }, [key, value]: [string, string]) => {
+        if (value !== undefined) {
+          acc[key] = globalThis.String(value);
+        }
+        return acc;
+      },
+      {},
+    );
     message.retention = object.retention ?? undefined;
+    return message;
+  },
+};
+
+function createBaseWorkflowDefinition_QueriesEntry(): WorkflowDefinition_QueriesEntry {
+  return { key: "", value: "" };
+}
+
+export const WorkflowDefinition_QueriesEntry: MessageFns<WorkflowDefinition_QueriesEntry> = {
+  encode(message: WorkflowDefinition_QueriesEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WorkflowDefinition_QueriesEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWorkflowDefinition_QueriesEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<WorkflowDefinition_QueriesEntry>, I>>(base?: I): WorkflowDefinition_QueriesEntry {
+    return WorkflowDefinition_QueriesEntry.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<WorkflowDefinition_QueriesEntry>, I>>(
+    object: I,
+  ): WorkflowDefinition_QueriesEntry {
+    const message = createBaseWorkflowDefinition_QueriesEntry();
+    message.key = object.key ?? "";
+    message.value = object.value ?? "";
     return message;
   },
 };
@@ -1774,6 +2011,8 @@ function createBaseCreateWorkflowRequest(): CreateWorkflowRequest {
     fairnessKey: undefined,
     concurrency: [],
     rateLimit: undefined,
+    updates: [],
+    queries: {},
     retention: undefined,
   };
 }
@@ -1819,6 +2058,12 @@ export const CreateWorkflowRequest: MessageFns<CreateWorkflowRequest> = {
     if (message.rateLimit !== undefined) {
       RateLimit.encode(message.rateLimit, writer.uint32(602).fork()).join();
     }
+    for (const v of message.updates) {
+      UpdateDefinition.encode(v!, writer.uint32(802).fork()).join();
+    }
+    globalThis.Object.entries(message.queries).forEach(([key, value]: [string, string]) => {
+      CreateWorkflowRequest_QueriesEntry.encode({ key: key as any, value }, writer.uint32(810).fork()).join();
+    });
     if (message.retention !== undefined) {
       writer.uint32(962).string(message.retention);
     }
@@ -1942,6 +2187,25 @@ export const CreateWorkflowRequest: MessageFns<CreateWorkflowRequest> = {
             message.rateLimit = RateLimit.decode(reader, reader.uint32());
             continue;
           }
+          case 100: {
+            if (tag !== 802) {
+              break;
+            }
+
+            message.updates.push(UpdateDefinition.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 101: {
+            if (tag !== 810) {
+              break;
+            }
+
+            const entry101 = CreateWorkflowRequest_QueriesEntry.decode(reader, reader.uint32());
+            if (entry101.value !== undefined) {
+              message.queries[entry101.key] = entry101.value;
+            }
+            continue;
+          }
           case 120: {
             if (tag !== 962) {
               break;
@@ -1982,7 +2246,88 @@ export const CreateWorkflowRequest: MessageFns<CreateWorkflowRequest> = {
     message.rateLimit = (object.rateLimit !== undefined && object.rateLimit !== null)
       ? RateLimit.fromPartial(object.rateLimit)
       : undefined;
+    message.updates = object.updates?.map((e) => UpdateDefinition.fromPartial(e)) || [];
+    message.queries = (globalThis.Object.entries(object.queries ?? {}) as [string, string][]).reduce(
+      (acc: { [key: string]: string }, [key, value]: [string, string]) => {
+        if (value !== undefined) {
+          acc[key] = globalThis.String(value);
+        }
+        return acc;
+      },
+      {},
+    );
     message.retention = object.retention ?? undefined;
+    return message;
+  },
+};
+
+function createBaseCreateWorkflowRequest_QueriesEntry(): CreateWorkflowRequest_QueriesEntry {
+  return { key: "", value: "" };
+}
+
+export const CreateWorkflowRequest_QueriesEntry: MessageFns<CreateWorkflowRequest_QueriesEntry> = {
+  encode(message: CreateWorkflowRequest_QueriesEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CreateWorkflowRequest_QueriesEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCreateWorkflowRequest_QueriesEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<CreateWorkflowRequest_QueriesEntry>, I>>(
+    base?: I,
+  ): CreateWorkflowRequest_QueriesEntry {
+    return CreateWorkflowRequest_QueriesEntry.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<CreateWorkflowRequest_QueriesEntry>, I>>(
+    object: I,
+  ): CreateWorkflowRequest_QueriesEntry {
+    const message = createBaseCreateWorkflowRequest_QueriesEntry();
+    message.key = object.key ?? "";
+    message.value = object.value ?? "";
     return message;
   },
 };

@@ -3,13 +3,13 @@ import { buildGraph, type Graph } from '../graph.js';
 import { DEFINITION_LIMITS } from '../limits.js';
 import { didYouMean } from '../suggest.js';
 import type { ReadStep } from './check-step.js';
-import { refuseLater } from './check-step.js';
 import { checkCompensations, COMPENSATE } from './check-compensations.js';
 import { checkSources } from './check-sources.js';
 import { sayDeadSteps } from './dead-steps.js';
 import { childPath, type ProblemSink } from './problems.js';
 import type { ReadEdge } from './read-edge.js';
-import { optionalList, optionalText, readObject, requireField, requireText, type ObjectReader } from './shape.js';
+import { optionalList, optionalText, readObject, refuseUnknown, requireField, requireText } from './shape.js';
+import type { ObjectReader } from './shape.js';
 
 const EDGE_FIELDS = ['source_ref', 'target_ref', 'type', 'condition', 'case'];
 const EDGE_TYPES = ['EDGE_TYPE_SUCCESS', 'EDGE_TYPE_FAILURE', 'EDGE_TYPE_ALWAYS', 'EDGE_TYPE_TIMEOUT'].concat([
@@ -38,7 +38,7 @@ function readEnd(reader: ObjectReader, key: string, refs: ReadonlySet<string>): 
 }
 
 function readEdge(reader: ObjectReader, refs: ReadonlySet<string>, isInBody: boolean): ReadEdge | undefined {
-  refuseLater(reader, new Set(), EDGE_FIELDS, 'an edge');
+  refuseUnknown(reader, EDGE_FIELDS, 'an edge');
   const source = readEnd(reader, 'source_ref', refs);
   const target = readEnd(reader, 'target_ref', refs);
   const type = readType(reader);

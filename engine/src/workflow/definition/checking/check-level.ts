@@ -9,6 +9,7 @@ import { surelyEnded, type IsSure } from '../surely-ended.js';
 import { COMPENSATE } from './check-compensations.js';
 import { checkGraph } from './check-edges.js';
 import { checkStep, type ReadStep } from './check-step.js';
+import type { ReadUpdate } from './check-updates.js';
 import { checkExpression, checkTemplate, type Reader } from './expressions.js';
 import { childPath } from './problems.js';
 import type { ReadEdge } from './read-edge.js';
@@ -24,9 +25,11 @@ interface Outside {
   readonly variables: readonly BodyVariable[];
   /** Items that may be under way at a time in all. */
   readonly parallel: number;
+  /** Updates by the refs of the steps that take them. */
+  readonly handlers: ReadonlyMap<string, ReadUpdate>;
 }
 
-const NOTHING: Outside = {
+const NOTHING: Omit<Outside, 'handlers'> = {
   reader: { ref: '', refs: new Set(), isBefore: () => false },
   isSure: () => false,
   variables: [],
@@ -101,7 +104,7 @@ class Level {
       this.own.has(ref) ? this.isSure(ref, step.ref ?? '') : outside.isSure(ref);
     const isScatter = step.type?.name === 'STEP_TYPE_SCATTER';
     const parallel = outside.parallel * (isScatter ? maxParallelOf(step.args) : 1);
-    return { reader: { ...reader, around }, isSure, variables, parallel };
+    return { reader: { ...reader, around }, isSure, variables, parallel, handlers: outside.handlers };
   }
 
   private reader(ref: string, isBefore: Reader['isBefore']): Reader {
@@ -157,12 +160,23 @@ function checkBody(level: Level, step: ReadStep, body: ReadLevel, cel: CelCompil
   }
 }
 
+/** The answer to an update is read where the step that takes it runs, once that has ended. */
+function checkAnswer(level: Level, { reader, output }: ReadUpdate, cel: CelCompiler): void {
+  if (output === undefined) return;
+  const checks = { problems: reader.problems, cel, reader: level.atTheEnd() };
+  checkTemplate(checks, childPath(reader.path, 'output'), output, 'step');
+}
+
 function checkLevel(read: ReadLevel, outside: Outside, cel: CelCompiler): Level {
   const { reader, steps, edges, bodies } = read;
   const { problems } = reader;
   const level = new Level(read, outside, compilerWithin(cel, outside.variables));
   for (const step of steps) {
-    checkStep({ problems, cel: level.cel, reader: level.step(step.ref ?? '') }, step);
+    const update = outside.handlers.get(step.ref ?? '');
+    const own =
+      update === undefined ? level.cel : compilerWithin(cel, [...outside.variables, 'update' as const].sort());
+    checkStep({ problems, cel: own, reader: level.step(step.ref ?? '') }, step);
+    if (update !== undefined) checkAnswer(level, update, own);
     checkGather(level, step);
     const body = bodies.get(step);
     if (body !== undefined) checkBody(level, step, body, cel);
@@ -181,6 +195,6 @@ function checkLevel(read: ReadLevel, outside: Outside, cel: CelCompiler): Level 
 }
 
 /** Says everything that is wrong with how the steps of a definition compute and hang together. */
-export function checkLevels(root: ReadLevel, cel: CelCompiler): void {
-  checkLevel(root, NOTHING, cel);
+export function checkLevels(root: ReadLevel, cel: CelCompiler, handlers: ReadonlyMap<string, ReadUpdate>): void {
+  checkLevel(root, { ...NOTHING, handlers }, cel);
 }

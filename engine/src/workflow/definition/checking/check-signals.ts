@@ -14,12 +14,16 @@ function contractOf({ type, args }: ReadStep): string {
   return `${type?.name ?? ''} ${canonicalJson(field(args, 'schema') ?? null)}`;
 }
 
-/** Says names that two steps use for different things, and approvals that could not be told apart. */
-export function checkSignals(root: ReadLevel): void {
+/**
+ * Says names that two steps use for different things, and approvals that could not be told apart.
+ *
+ * @param takers steps that wait for updates instead
+ */
+export function checkSignals(root: ReadLevel, takers: { has(ref: string): boolean }): void {
   const first = new Map<string, ReadStep>();
   for (const [step, isInBody] of stepsOf(root, false)) {
     const { type, ref = '', args, reader } = step;
-    if (type?.signalOf === undefined) continue;
+    if (type?.signalOf === undefined || takers.has(ref)) continue;
     if (isInBody && type.name === APPROVAL) {
       const remedy = 'Start a workflow for each item, or use a STEP_TYPE_SIGNAL.';
       reader.problems.add(

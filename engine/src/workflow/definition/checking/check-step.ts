@@ -57,27 +57,6 @@ export function checkTitle(reader: ObjectReader): void {
   if (/\p{Cc}/u.test(title)) reader.problems.add(path, title, 'holds a control character', 'Write one line of text.');
 }
 
-/** Says that something belongs to the language but not to this version. */
-export function refuseLater(
-  reader: ObjectReader,
-  later: ReadonlySet<string>,
-  known: readonly string[],
-  owner: string,
-): void {
-  const supported = `Supported: ${known.join(', ')}.`;
-  for (const [key, value] of Object.entries(reader.object)) {
-    if (!later.has(key)) continue;
-    reader.problems.add(
-      childPath(reader.path, key),
-      value,
-      'is not supported by this version',
-      `Remove it. ${supported}`,
-    );
-  }
-  const rest = Object.fromEntries(Object.entries(reader.object).filter(([key]) => !later.has(key)));
-  refuseUnknown({ ...reader, object: rest }, known, owner);
-}
-
 function readType(reader: ObjectReader): StepType | undefined {
   const names = [...STEP_TYPES.keys()];
   const value = requireField(reader, 'type', '"STEP_TYPE_CALLBACK"');

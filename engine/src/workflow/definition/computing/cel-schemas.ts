@@ -31,10 +31,15 @@ const SCHEMAS: Readonly<Record<VariableSet, CelSchema>> = {
   item: { id: 'workflow-item', variables: { ...STEP_VARIABLES, item: 'dyn', index: 'int' } },
 };
 
-/** What only expressions of a body may read. */
-export type BodyVariable = 'item' | 'index' | 'vars';
+/** What only expressions of a body may read, or of a step that takes an update. */
+export type BodyVariable = 'item' | 'index' | 'vars' | 'update';
 
-const BODY_VARIABLES: Readonly<Record<BodyVariable, CelType>> = { item: 'dyn', index: 'int', vars: 'dyn' };
+const BODY_VARIABLES: Readonly<Record<BodyVariable, CelType>> = {
+  item: 'dyn',
+  index: 'int',
+  vars: 'dyn',
+  update: 'dyn',
+};
 
 const EXTENDED = new Map<string, CelSchema>();
 

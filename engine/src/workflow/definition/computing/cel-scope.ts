@@ -18,6 +18,8 @@ export interface Needs {
   readonly item: boolean;
   readonly index: boolean;
   readonly vars: boolean;
+  /** The input of an update. */
+  readonly update: boolean;
   readonly steps: ReadonlyMap<string, Readonly<StepNeeds>>;
 }
 
@@ -33,7 +35,7 @@ export function needsOf(references: readonly CelReference[]): Needs {
   }
   const reads = (name: string): boolean => references.some(([root]) => root === name);
   const [item, index, vars] = [reads('item'), reads('index'), reads('vars')];
-  return { input: reads('input'), run: reads('run'), item, index, vars, steps };
+  return { input: reads('input'), run: reads('run'), item, index, vars, update: reads('update'), steps };
 }
 
 /** `{ output, error }` of a step; what it does not have is absent, so that has() tells. */
@@ -58,6 +60,7 @@ export function celVariables(scope: ExpressionScope, needs: Needs): CelVariables
   if (needs.run) variables['run'] = scope.run;
   if (needs.item) set(variables, 'item', scope.item?.());
   if (needs.vars) set(variables, 'vars', scope.vars?.());
+  if (needs.update) set(variables, 'update', scope.update?.());
   const index = needs.index ? scope.index?.() : undefined;
   if (index !== undefined) variables['index'] = BigInt(index);
   if (needs.steps.size > 0) {

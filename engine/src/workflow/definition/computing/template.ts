@@ -21,7 +21,8 @@ function sourceOf(value: Json): ValueSource | null {
   return path === undefined ? null : { kind: 'stepOutput', path };
 }
 
-function stepsOf(references: readonly CelReference[]): readonly string[] {
+/** Refs of the steps that references name. */
+export function stepsReadBy(references: readonly CelReference[]): readonly string[] {
   const refs = references.filter(([root]) => root === 'steps').map(([, ref]) => ref ?? '');
   return [...new Set(refs)];
 }
@@ -30,7 +31,7 @@ function toTemplate(computed: Computed, source: ValueSource | null): Template {
   const needs = needsOf(computed.references);
   return {
     source,
-    reads: stepsOf(computed.references),
+    reads: stepsReadBy(computed.references),
     evaluate: (scope) => computed.json({ variables: celVariables(scope, needs), meter: newMeter() }),
   };
 }

@@ -47,6 +47,7 @@ export const CALLBACK: StepType = {
       fairnessKey: compileKey(cel, step.fairness_key, 'fairness_key'),
       idempotencyKey: compileKey(cel, step.idempotency_key, 'idempotency_key'),
       semaphores: compileSemaphores(cel, step),
+      takes: null,
     };
   },
 };

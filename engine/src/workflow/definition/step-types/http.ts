@@ -196,5 +196,6 @@ export const HTTP: StepType = {
     fairnessKey: null,
     idempotencyKey: compileKey(cel, step.idempotency_key, 'idempotency_key'),
     semaphores: null,
+    takes: null,
   }),
 };

@@ -61,7 +61,16 @@ export function compileCheck(
   place: string,
 ): (value: Value) => readonly string[] {
   const schema = field(args, key);
-  if (!isJsonObject(schema)) return () => [];
+  return compileSchema(isJsonObject(schema) ? schema : undefined, key, place);
+}
+
+/** Compiles a schema of what is sent; undefined: anything may be. */
+export function compileSchema(
+  schema: JsonObject | undefined,
+  key: string,
+  place: string,
+): (value: Value) => readonly string[] {
+  if (schema === undefined) return () => [];
   const collector = collectProblems(1);
   const check = compileInputSchema(collector, key, schema);
   if (collector.found().length > 0) impossible('plan-signal-schema', 'a validated schema does not compile');

@@ -31,11 +31,6 @@ export const BROKEN_DEFINITIONS: readonly BrokenDefinition[] = [
     ['edges[1]: repeats edges[0]'],
   ],
   [
-    'options of later versions',
-    workflow([callback('a')], { queries: {} }),
-    ['queries: is not supported by this version'],
-  ],
-  [
     'keys without limits, and limits without keys',
     workflow(
       [
@@ -55,6 +50,49 @@ export const BROKEN_DEFINITIONS: readonly BrokenDefinition[] = [
       'steps[0].concurrency[1].limit: is not a whole number from 1 to 1000000',
       'steps[0].rate_limit.key: it ends too early (line 1, column 4)',
       'steps[0].rate_limit.per: is missing',
+    ],
+  ],
+  [
+    'updates that no step can take',
+    workflow(
+      [
+        callback('a'),
+        { ref: 'b', type: 'STEP_TYPE_SIGNAL', args: { name: 'other', schema: {} } },
+        { ref: 'c', type: 'STEP_TYPE_WAIT', args: { duration: '1s' } },
+        { ref: 'd', type: 'STEP_TYPE_SIGNAL' },
+      ],
+      {
+        updates: [
+          { name: 'one', handled_by: 'z', validate: 'steps.z.output' },
+          { name: 'one', handled_by: 'c' },
+          { name: 'd', handled_by: 'b', extra: 1 },
+          { name: 'four', handled_by: 'b', output: 'steps.y.output' },
+          { name: 'not a name' },
+        ],
+      },
+    ),
+    [
+      'updates[1].name: is the name of an earlier update',
+      'updates[2].extra: is not a field of an update',
+      'updates[3].handled_by: takes an earlier update',
+      'updates[4].name: must be a name of letters, digits, "_", "-", ".", "/" and ":", at most 128',
+      'updates[4].handled_by: is missing',
+      'updates[0].handled_by: is no step',
+      'updates[0].validate: steps.z is no step of this definition',
+      'updates[1].handled_by: is a STEP_TYPE_WAIT, which takes no update',
+      'steps[1].args.name: differs from the name of the update that the step takes (updates[2])',
+      'steps[1].args.schema: belongs to the update (updates[2])',
+      'updates[2].name: is the signal of step d too',
+    ],
+  ],
+  [
+    'queries that compute nothing, and an update read where there is none',
+    workflow([callback('a', { input: 'update' })], { queries: { 'a b': 'input', n: 1, m: 'steps.z.output' } }),
+    [
+      /^steps\[0\]\.input: .*update/,
+      'queries["a b"]: must be a name of letters, digits, "_", "-", ".", "/" and ":", at most 128',
+      'queries.n: is no CEL expression',
+      'queries.m: steps.z is no step of this definition',
     ],
   ],
   [

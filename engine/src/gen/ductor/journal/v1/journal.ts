@@ -75,6 +75,8 @@ export interface RunStarted {
   /** What the run before it received: signals that no step has taken, and the ids of the last time. */
   signals: SignalReceived[];
   seenSignals: SeenSignal[];
+  /** Answers that the run before it gave to updates, the last one last. */
+  answers: UpdateAnswered[];
   /** Absent: it takes over no steps of another run. The ends of those that it does stand in the same row. */
   fork: Fork | undefined;
 }
@@ -422,6 +424,21 @@ export interface SignalTaken {
   output: StoredValue | undefined;
 }
 
+/** A step has the update that it waited for; its first attempt follows in the same row. */
+export interface UpdateTaken {
+  path: string;
+  name: string;
+  id: string;
+}
+
+/** What the caller of an update is told: an output, or why there is none. */
+export interface UpdateAnswered {
+  name: string;
+  id: string;
+  output: ValueSource | undefined;
+  error: StoredError | undefined;
+}
+
 export interface ApprovalEscalated {
   path: string;
 }
@@ -478,6 +495,8 @@ export interface Entry {
     | { $case: "stepGranted"; value: StepGranted }
     | { $case: "runAsked"; value: RunAsked }
     | { $case: "runGranted"; value: RunGranted }
+    | { $case: "updateTaken"; value: UpdateTaken }
+    | { $case: "updateAnswered"; value: UpdateAnswered }
     | undefined;
 }
 
@@ -522,6 +541,8 @@ export interface Snapshot {
   runKey: string;
   /** Ids of signals that are remembered. */
   seenSignals: SeenSignal[];
+  /** As in RunStarted. */
+  answers: UpdateAnswered[];
   /** As in RunCompensating; empty: the run is not being compensated. */
   compensating: string[];
   /** Some values of the snapshot have a digest in place of their bytes. */
@@ -584,6 +605,10 @@ export interface SnapshotStep {
   awaits: StepAwaiting | undefined;
   gate:
     | SnapshotGate
+    | undefined;
+  /** The update that its attempts answer. */
+  taken:
+    | SignalReceived
     | undefined;
   /** Of a step that runs a body. */
   body:
@@ -1182,6 +1207,7 @@ function createBaseRunStarted(): RunStarted {
     chain: undefined,
     signals: [],
     seenSignals: [],
+    answers: [],
     fork: undefined,
   };
 }
@@ -1223,6 +1249,9 @@ export const RunStarted: MessageFns<RunStarted> = {
     }
     for (const v of message.seenSignals) {
       SeenSignal.encode(v!, writer.uint32(418).fork()).join();
+    }
+    for (const v of message.answers) {
+      UpdateAnswered.encode(v!, writer.uint32(802).fork()).join();
     }
     if (message.fork !== undefined) {
       Fork.encode(message.fork, writer.uint32(426).fork()).join();
@@ -1334,6 +1363,14 @@ export const RunStarted: MessageFns<RunStarted> = {
             message.seenSignals.push(SeenSignal.decode(reader, reader.uint32()));
             continue;
           }
+          case 100: {
+            if (tag !== 802) {
+              break;
+            }
+
+            message.answers.push(UpdateAnswered.decode(reader, reader.uint32()));
+            continue;
+          }
           case 53: {
             if (tag !== 426) {
               break;
@@ -1384,6 +1421,7 @@ export const RunStarted: MessageFns<RunStarted> = {
     message.chain = (object.chain !== undefined && object.chain !== null) ? Chain.fromPartial(object.chain) : undefined;
     message.signals = object.signals?.map((e) => SignalReceived.fromPartial(e)) || [];
     message.seenSignals = object.seenSignals?.map((e) => SeenSignal.fromPartial(e)) || [];
+    message.answers = object.answers?.map((e) => UpdateAnswered.fromPartial(e)) || [];
     message.fork = (object.fork !== undefined && object.fork !== null) ? Fork.fromPartial(object.fork) : undefined;
     return message;
   },
@@ -4877,6 +4915,180 @@ export const SignalTaken: MessageFns<SignalTaken> = {
   },
 };
 
+function createBaseUpdateTaken(): UpdateTaken {
+  return { path: "", name: "", id: "" };
+}
+
+export const UpdateTaken: MessageFns<UpdateTaken> = {
+  encode(message: UpdateTaken, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.path !== "") {
+      writer.uint32(10).string(message.path);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.id !== "") {
+      writer.uint32(26).string(message.id);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UpdateTaken {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUpdateTaken();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<UpdateTaken>, I>>(base?: I): UpdateTaken {
+    return UpdateTaken.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<UpdateTaken>, I>>(object: I): UpdateTaken {
+    const message = createBaseUpdateTaken();
+    message.path = object.path ?? "";
+    message.name = object.name ?? "";
+    message.id = object.id ?? "";
+    return message;
+  },
+};
+
+function createBaseUpdateAnswered(): UpdateAnswered {
+  return { name: "", id: "", output: undefined, error: undefined };
+}
+
+export const UpdateAnswered: MessageFns<UpdateAnswered> = {
+  encode(message: UpdateAnswered, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.id !== "") {
+      writer.uint32(18).string(message.id);
+    }
+    if (message.output !== undefined) {
+      ValueSource.encode(message.output, writer.uint32(26).fork()).join();
+    }
+    if (message.error !== undefined) {
+      StoredError.encode(message.error, writer.uint32(34).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UpdateAnswered {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUpdateAnswered();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.output = ValueSource.decode(reader, reader.uint32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.error = StoredError.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<UpdateAnswered>, I>>(base?: I): UpdateAnswered {
+    return UpdateAnswered.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<UpdateAnswered>, I>>(object: I): UpdateAnswered {
+    const message = createBaseUpdateAnswered();
+    message.name = object.name ?? "";
+    message.id = object.id ?? "";
+    message.output = (object.output !== undefined && object.output !== null)
+      ? ValueSource.fromPartial(object.output)
+      : undefined;
+    message.error = (object.error !== undefined && object.error !== null)
+      ? StoredError.fromPartial(object.error)
+      : undefined;
+    return message;
+  },
+};
+
 function createBaseApprovalEscalated(): ApprovalEscalated {
   return { path: "" };
 }
@@ -5150,6 +5362,12 @@ export const Entry: MessageFns<Entry> = {
         break;
       case "runGranted":
         RunGranted.encode(message.entry.value, writer.uint32(586).fork()).join();
+        break;
+      case "updateTaken":
+        UpdateTaken.encode(message.entry.value, writer.uint32(682).fork()).join();
+        break;
+      case "updateAnswered":
+        UpdateAnswered.encode(message.entry.value, writer.uint32(690).fork()).join();
         break;
     }
     return writer;
@@ -5480,6 +5698,22 @@ export const Entry: MessageFns<Entry> = {
             message.entry = { $case: "runGranted", value: RunGranted.decode(reader, reader.uint32()) };
             continue;
           }
+          case 85: {
+            if (tag !== 682) {
+              break;
+            }
+
+            message.entry = { $case: "updateTaken", value: UpdateTaken.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 86: {
+            if (tag !== 690) {
+              break;
+            }
+
+            message.entry = { $case: "updateAnswered", value: UpdateAnswered.decode(reader, reader.uint32()) };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -5732,6 +5966,18 @@ export const Entry: MessageFns<Entry> = {
         }
         break;
       }
+      case "updateTaken": {
+        if (object.entry?.value !== undefined && object.entry?.value !== null) {
+          message.entry = { $case: "updateTaken", value: UpdateTaken.fromPartial(object.entry.value) };
+        }
+        break;
+      }
+      case "updateAnswered": {
+        if (object.entry?.value !== undefined && object.entry?.value !== null) {
+          message.entry = { $case: "updateAnswered", value: UpdateAnswered.fromPartial(object.entry.value) };
+        }
+        break;
+      }
     }
     return message;
   },
@@ -5840,6 +6086,7 @@ function createBaseSnapshot(): Snapshot {
     signals: [],
     runKey: "",
     seenSignals: [],
+    answers: [],
     compensating: [],
     hasPayloads: false,
     failing: [],
@@ -5933,6 +6180,9 @@ export const Snapshot: MessageFns<Snapshot> = {
     }
     for (const v of message.seenSignals) {
       SeenSignal.encode(v!, writer.uint32(330).fork()).join();
+    }
+    for (const v of message.answers) {
+      UpdateAnswered.encode(v!, writer.uint32(802).fork()).join();
     }
     for (const v of message.compensating) {
       writer.uint32(482).string(v!);
@@ -6153,6 +6403,14 @@ export const Snapshot: MessageFns<Snapshot> = {
             message.seenSignals.push(SeenSignal.decode(reader, reader.uint32()));
             continue;
           }
+          case 100: {
+            if (tag !== 802) {
+              break;
+            }
+
+            message.answers.push(UpdateAnswered.decode(reader, reader.uint32()));
+            continue;
+          }
           case 60: {
             if (tag !== 482) {
               break;
@@ -6284,6 +6542,7 @@ export const Snapshot: MessageFns<Snapshot> = {
     message.signals = object.signals?.map((e) => SignalReceived.fromPartial(e)) || [];
     message.runKey = object.runKey ?? "";
     message.seenSignals = object.seenSignals?.map((e) => SeenSignal.fromPartial(e)) || [];
+    message.answers = object.answers?.map((e) => UpdateAnswered.fromPartial(e)) || [];
     message.compensating = object.compensating?.map((e) => e) || [];
     message.hasPayloads = object.hasPayloads ?? false;
     message.failing = object.failing?.map((e) => FailingScope.fromPartial(e)) || [];
@@ -6579,6 +6838,7 @@ function createBaseSnapshotStep(): SnapshotStep {
     idempotencyKey: "",
     awaits: undefined,
     gate: undefined,
+    taken: undefined,
     body: undefined,
     subSteps: [],
   };
@@ -6645,6 +6905,9 @@ export const SnapshotStep: MessageFns<SnapshotStep> = {
     }
     if (message.gate !== undefined) {
       SnapshotGate.encode(message.gate, writer.uint32(578).fork()).join();
+    }
+    if (message.taken !== undefined) {
+      SignalReceived.encode(message.taken, writer.uint32(802).fork()).join();
     }
     if (message.body !== undefined) {
       SnapshotBody.encode(message.body, writer.uint32(402).fork()).join();
@@ -6804,6 +7067,14 @@ export const SnapshotStep: MessageFns<SnapshotStep> = {
             message.gate = SnapshotGate.decode(reader, reader.uint32());
             continue;
           }
+          case 100: {
+            if (tag !== 802) {
+              break;
+            }
+
+            message.taken = SignalReceived.decode(reader, reader.uint32());
+            continue;
+          }
           case 50: {
             if (tag !== 402) {
               break;
@@ -6867,6 +7138,9 @@ export const SnapshotStep: MessageFns<SnapshotStep> = {
       : undefined;
     message.gate = (object.gate !== undefined && object.gate !== null)
       ? SnapshotGate.fromPartial(object.gate)
+      : undefined;
+    message.taken = (object.taken !== undefined && object.taken !== null)
+      ? SignalReceived.fromPartial(object.taken)
       : undefined;
     message.body = (object.body !== undefined && object.body !== null)
       ? SnapshotBody.fromPartial(object.body)
