@@ -222,7 +222,7 @@ const SEMAPHORES: readonly Case[] = [
   [
     'semaphores read',
     ['semaphore_pkey', 'semaphore_hold_pkey', 'semaphore_waiter_pkey', 'semaphore_waiter_of_run'],
-    (db) => readSemaphores(db, [KEY], [id()]),
+    (db) => readSemaphores(db, [KEY], [id()], 100),
   ],
   [
     'semaphores written',
@@ -232,9 +232,9 @@ const SEMAPHORES: readonly Case[] = [
         semaphores: [{ ...KEY, limit: 1, held: 1, nextAtUs: 0 }],
         holds: [{ ...WHO, key: 'c/k', limit: 1, sinceUs: 1 }],
         releases: [{ ...WHO, key: 'c/k' }],
-        waits: [{ ...WHO, key: 'c/k', ticket: 1, wants: [WANT], isCalled: false, sinceUs: 1 }],
+        waits: [{ ...WHO, key: 'c/k', ticket: 1, wants: [WANT], isCalled: false, isElsewhere: false, sinceUs: 1 }],
         leaves: [{ ...WHO, key: 'c/k' }],
-        calls: [{ ...WHO, key: 'c/k', isCalled: true }],
+        marks: [{ ...WHO, key: 'c/k', isCalled: true, isElsewhere: false }],
       }),
   ],
   [

@@ -47,5 +47,5 @@ export {
 export { explainWaiting, type WaitingFor } from './sql/explain-waiting.js';
 export { keyArrays } from './sql/key-arrays.js';
 export { ensureSemaphores, lockSemaphoresSql } from './sql/lock-semaphores.js';
-export { readSemaphores } from './sql/read-semaphores.js';
+export { LINE_PAGE, readSemaphores } from './sql/read-semaphores.js';
 export { writeSemaphores } from './sql/write-semaphores.js';

@@ -19,7 +19,7 @@ import type {
 } from '../../../engine/src/workflow/coordinator/ports.js';
 import { decodeInput } from '../../../engine/src/workflow/journal/index.js';
 import { MemoryDatabase } from '../../../engine/src/workflow/testing/memory-database.js';
-import { commitInGate } from '../../../engine/src/workflow/testing/memory-gate.js';
+import { commitInGate, MEMORY_LINE_PAGE } from '../../../engine/src/workflow/testing/memory-gate.js';
 import { VENOM } from '../checks/payloads.js';
 import type { JournalCheck } from '../checks/journal-check.js';
 import { attemptName, runName, signalName } from '../checks/names.js';
@@ -94,7 +94,7 @@ export class Server {
   /** What a batch of the gate lane would read now, before it has locked anything. */
   readGate({ semaphores, runIds }: GateLocks): GateUsage {
     const runs = new Set(runIds);
-    const usages = semaphores.map((key) => this.db.semaphores.usage(key, runs));
+    const usages = semaphores.map((key) => this.db.semaphores.usage(key, runs, MEMORY_LINE_PAGE));
     return { nowUs: this.db.nowUs(), semaphores: usages };
   }
 

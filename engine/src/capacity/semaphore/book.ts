@@ -8,6 +8,11 @@
  * 4. Somebody in line whose other keys are not locked is called instead of granted, and nobody passes it until it has
  *    asked again: it does so in a batch that locks all of its keys.
  * 5. A run that holds a key as a whole holds it for its steps, too.
+ * 6. Between two batches, somebody who waits has a key where it is not noted as waiting elsewhere, and there is no room
+ *    there, or somebody up to it in line is called. So whoever makes room, or is called and asks, comes to it.
+ * 7. Calls end: who asked in vain is noted as waiting elsewhere, and is called again only where it waits. Everybody
+ *    takes its places under all keys at once, so that they stand in one order under every key, and the first of those
+ *    that are called finds nobody before it.
  */
 import { Cell, holderName, limitFor, type Place } from './cell.js';
 import { keyOf, nameOf, type Holder, type SemaphoreChanges, type SemaphoreUsage } from './usage.js';
@@ -19,11 +24,15 @@ export type Answer =
   | { readonly kind: 'waiting' }
   | { readonly kind: 'outside' };
 
+/** What becomes of somebody in line: whoever is stopped stops all behind it. */
+type Fate = 'granted' | 'passed' | 'stopped';
+
 /** The semaphores of a batch. */
 export class SemaphoreBook {
   readonly #cells: Map<string, Cell>;
   readonly #isOwn: Set<string>;
   #turns: Turn[] = [];
+  #isShort = false;
 
   /** @param nowUs database time, read under the locks */
   constructor(
@@ -40,8 +49,14 @@ export class SemaphoreBook {
     return new SemaphoreBook([], this.nowUs, new Map(this.#cells));
   }
 
+  /** It came to the end of what was read of a line: it has to be decided anew, with more of it. */
+  get isShort(): boolean {
+    return this.#isShort;
+  }
+
   /** Takes over what was done in a fork of this book. Returns who has to hear of it. */
   keep(fork: SemaphoreBook): readonly Turn[] {
+    this.#isShort ||= fork.#isShort;
     for (const name of fork.#isOwn) {
       const cell = fork.#cells.get(name);
       if (cell !== undefined) this.#cells.set(name, cell);
@@ -58,21 +73,19 @@ export class SemaphoreBook {
       who.path !== '' && this.#cell(tenantId, keyOf(want))?.holds.has(holderName(run)) === true;
     const wants = wanted.filter((want) => want.kind === 'rate' || !isOfRun(want));
     const keys = keysOf(wants);
-    const waiter: Waiter = { ...who, ticket, wants, isCalled: false, sinceUs: this.nowUs };
+    const waiter: Waiter = { ...who, ticket, wants, isCalled: false, isElsewhere: false, sinceUs: this.nowUs };
     if (keys.length === 0) return { kind: 'granted', startAtUs: this.#charge(waiter) };
     const name = holderName(who);
     const hasAll = keys.every((key) => this.#cell(tenantId, key)?.holds.has(name) === true);
-    // It was called twice, say.
-    if (hasAll) return { kind: 'granted', startAtUs: this.nowUs };
+    // It was called twice, say: the message that says when it may begin is on its way.
+    if (hasAll) return { kind: 'waiting' };
     for (const key of keys) {
       const cell = this.#cell(tenantId, key);
       const place = cell?.placeOf(who);
       if (cell === undefined) continue;
-      if (!cell.isInLine(who)) cell.lineUp(waiter);
-      else if (place?.isCalled === true) {
-        place.isCalled = false;
-        cell.isChanged = true;
-      }
+      if (place !== undefined) cell.mark(place, { isCalled: false });
+      else if (cell.isInLine(who)) this.#isShort = true;
+      else cell.lineUp(waiter);
     }
     this.#passOn(tenantId, keys);
     return this.#takeTurn(who, ticket) ?? { kind: 'waiting' };
@@ -102,15 +115,17 @@ export class SemaphoreBook {
       ),
       releases: cells.flatMap(({ key, released }) => [...released.values()].map((who) => ({ ...who, key }))),
       waits: cells.flatMap(({ key, line, behind }) =>
-        [...line, ...behind].flatMap(({ waiter, isStored, isCalled }) =>
-          isStored ? [] : [{ ...waiter, key, isCalled }],
+        [...line, ...behind].flatMap(({ waiter, isStored, isCalled, isElsewhere }) =>
+          isStored ? [] : [{ ...waiter, key, isCalled, isElsewhere }],
         ),
       ),
       leaves: cells.flatMap(({ key, left }) => [...left.values()].map((who) => ({ ...who, key }))),
-      calls: cells.flatMap(({ key, line }) =>
-        line.flatMap(({ waiter: { tenantId, runId, path, isCalled: before }, isStored, isCalled }) =>
-          isStored && isCalled !== before ? [{ tenantId, runId, path, key, isCalled }] : [],
-        ),
+      marks: cells.flatMap(({ key, line }) =>
+        line.flatMap(({ waiter, isStored, isCalled, isElsewhere }) => {
+          const { tenantId, runId, path } = waiter;
+          const isSame = isCalled === waiter.isCalled && isElsewhere === waiter.isElsewhere;
+          return isStored && !isSame ? [{ tenantId, runId, path, key, isCalled, isElsewhere }] : [];
+        }),
       ),
     };
   }
@@ -130,46 +145,67 @@ export class SemaphoreBook {
     return own;
   }
 
-  /** Gives room to those who wait for these keys, and for what they free in turn. */
+  /** Gives room to those who wait for these keys, and for what they free or let pass in turn. */
   #passOn(tenantId: string, keys: readonly string[]): void {
     const queue = [...keys];
     for (let key = queue.shift(); key !== undefined; key = queue.shift()) {
       const cell = this.#cell(tenantId, key);
       if (cell === undefined) continue;
-      for (let at = 0; at < cell.line.length;) {
+      let isStopped = false;
+      for (let at = 0; at < cell.line.length && !isStopped;) {
         const place = cell.line[at];
-        const next = place === undefined ? 'stop' : this.#consider(cell, place);
-        if (next === 'stop') break;
-        if (next === 'granted') queue.push(...keysOf(place?.waiter.wants ?? []).filter((other) => other !== key));
-        else at += 1;
+        if (place === undefined) break;
+        const { is, freed } = this.#consider(cell, place);
+        queue.push(...freed.filter((other) => other !== key));
+        isStopped = is === 'stopped';
+        if (is !== 'granted') at += 1;
       }
+      if (!isStopped && cell.isShort) this.#isShort = true;
     }
   }
 
-  #consider(cell: Cell, place: Place): 'granted' | 'passed' | 'stop' {
+  /** What becomes of somebody in line, for those behind, and keys under which others may come in now. */
+  #consider(cell: Cell, place: Place): { readonly is: Fate; readonly freed: readonly string[] } {
     const { waiter } = place;
     const { tenantId, wants } = waiter;
-    if (!cell.hasRoom(limitFor(wants, cell.key) ?? 0)) return 'stop';
-    if (wants.some((want) => !this.#has(tenantId, keyOf(want)))) {
-      if (!place.isCalled) {
-        place.isCalled = true;
-        cell.isChanged = true;
-        this.#turns.push({ to: waiter, ticket: waiter.ticket, startAtUs: null });
-      }
-      return 'stop';
+    if (place.isCalled) return { is: 'stopped', freed: [] };
+    if (wants.every((want) => this.#has(tenantId, keyOf(want)))) return this.#letIn(cell, waiter);
+    if (place.isElsewhere) return { is: 'passed', freed: [] };
+    if (cell.hasRoom(limitFor(wants, cell.key) ?? 0)) {
+      cell.mark(place, { isCalled: true });
+      this.#turns.push({ to: waiter, ticket: waiter.ticket, startAtUs: null });
     }
+    return { is: 'stopped', freed: [] };
+  }
+
+  /** Lets somebody in all of whose keys are locked, or notes where it waits. */
+  #letIn(cell: Cell, waiter: Waiter): { readonly is: Fate; readonly freed: readonly string[] } {
+    const { tenantId, runId, path, wants } = waiter;
     const keys = keysOf(wants);
-    const isFree = keys.every((key) => this.#cell(tenantId, key)?.hasRoom(limitFor(wants, key) ?? 0) === true);
-    if (!isFree) return 'passed';
-    const { runId, path } = waiter;
-    const who = { tenantId, runId, path };
-    for (const key of keys) {
-      const other = this.#cell(tenantId, key);
-      other?.leave(who);
-      other?.take(who, limitFor(wants, key) ?? 1);
+    const seen = keys.flatMap((key) => {
+      const at = this.#cell(tenantId, key);
+      const place = at?.placeOf(waiter);
+      return at === undefined || place === undefined ? [] : [{ at, place }];
+    });
+    if (seen.length < keys.length) {
+      this.#isShort = true;
+      return { is: 'stopped', freed: [] };
     }
-    this.#turns.push({ to: who, ticket: waiter.ticket, startAtUs: this.#charge(waiter) });
-    return 'granted';
+    const isOpen = ({ at, place }: (typeof seen)[number]): boolean =>
+      at.hasRoom(limitFor(wants, at.key) ?? 0) && at.isFirst(place);
+    const open = seen.filter(isOpen);
+    if (open.length === seen.length) {
+      const who = { tenantId, runId, path };
+      for (const { at } of open) {
+        at.leave(who);
+        at.take(who, limitFor(wants, at.key) ?? 1);
+      }
+      this.#turns.push({ to: who, ticket: waiter.ticket, startAtUs: this.#charge(waiter) });
+      return { is: 'granted', freed: keys };
+    }
+    const freed = open.filter(({ place }) => !place.isElsewhere).map(({ at }) => at.key);
+    for (const one of seen) one.at.mark(one.place, { isElsewhere: open.includes(one) });
+    return { is: open.some(({ at }) => at.key === cell.key) ? 'passed' : 'stopped', freed };
   }
 
   /** Charges the rates. Returns when it may begin. */

@@ -8,6 +8,7 @@ export interface Place {
   /** It stands in the tables. */
   readonly isStored: boolean;
   isCalled: boolean;
+  isElsewhere: boolean;
 }
 
 /** Name of a holder within its tenant. */
@@ -63,7 +64,10 @@ export class Cell {
     this.#waits = new Set(from.waits.map(holderName));
     for (const { limit, count } of from.holders) this.holders.set(limit, count);
     for (const { limit, ...who } of from.holds) this.holds.set(holderName(who), { who, limit, isStored: true });
-    this.line = from.line.map((waiter) => ({ waiter, isStored: true, isCalled: waiter.isCalled }));
+    this.line = from.line.map((waiter) => {
+      const { isCalled, isElsewhere } = waiter;
+      return { waiter, isStored: true, isCalled, isElsewhere };
+    });
   }
 
   /** How many hold it. */
@@ -82,6 +86,28 @@ export class Cell {
   hasRoom(limit: number): boolean {
     const { held } = this;
     return held < limit && (this.holders.size === 0 || held < this.limit);
+  }
+
+  /** Somebody may be let in of whom nothing is known: all of the line that is known has been passed. */
+  get isShort(): boolean {
+    return this.isLonger && this.hasRoom(Infinity);
+  }
+
+  /** Changes what is noted of a place. */
+  mark(place: Place, noted: Partial<Pick<Place, 'isCalled' | 'isElsewhere'>>): void {
+    const { isCalled = place.isCalled, isElsewhere = place.isElsewhere } = noted;
+    if (isCalled === place.isCalled && isElsewhere === place.isElsewhere) return;
+    Object.assign(place, { isCalled, isElsewhere });
+    this.isChanged = true;
+  }
+
+  /** Whether nobody before this place in line still has to be let in first. */
+  isFirst(place: Place): boolean {
+    for (const other of this.line) {
+      if (other === place) return true;
+      if (other.isCalled || !other.isElsewhere) return false;
+    }
+    return false;
   }
 
   take(who: Holder, limit: number): void {
@@ -119,7 +145,7 @@ export class Cell {
 
   lineUp(waiter: Waiter): void {
     this.isChanged = true;
-    const place = { waiter, isStored: false, isCalled: false };
+    const place = { waiter, isStored: false, isCalled: false, isElsewhere: false };
     if (this.isLonger) this.behind.push(place);
     else this.line.push(place);
   }

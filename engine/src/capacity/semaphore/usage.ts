@@ -29,6 +29,8 @@ export interface Waiter extends Holder {
   readonly wants: readonly Want[];
   /** It was told that it may be its turn and has not asked again yet: nobody passes it. */
   readonly isCalled: boolean;
+  /** When it was looked at last, it waited for another of its keys only: those behind it pass. */
+  readonly isElsewhere: boolean;
   /** Since when, microseconds since 1970. */
   readonly sinceUs: number;
 }
@@ -62,7 +64,11 @@ export interface SemaphoreChanges {
   /** In the order of the line. */
   readonly waits: readonly (Waiter & { readonly key: string })[];
   readonly leaves: readonly (Holder & { readonly key: string })[];
-  readonly calls: readonly (Holder & { readonly key: string; readonly isCalled: boolean })[];
+  readonly marks: readonly (Holder & {
+    readonly key: string;
+    readonly isCalled: boolean;
+    readonly isElsewhere: boolean;
+  })[];
 }
 
 /** What somebody who waits has to hear. */

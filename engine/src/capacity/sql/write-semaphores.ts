@@ -21,16 +21,17 @@ const WRITE = prepared(
 ), gone as (
   delete from ductor.semaphore_waiter w using unnest(${named(10)}) as t (${NAMED}) where ${isSame('w')}
 ), called as (
-  update ductor.semaphore_waiter w set is_called = t.is_called
-  from unnest(${named(14)}, $18::boolean[]) as t (${NAMED}, is_called) where ${isSame('w')}
+  update ductor.semaphore_waiter w set is_called = t.is_called, is_elsewhere = t.is_elsewhere
+  from unnest(${named(14)}, $18::boolean[], $33::boolean[]) as t (${NAMED}, is_called, is_elsewhere)
+  where ${isSame('w')}
 ), held as (
   insert into ductor.semaphore_hold (${NAMED}, limited_to, since)
   select t.* from unnest(${named(19)}, $23::int[], $24::bigint[]) as t (${NAMED}, limited_to, since)
 )
-insert into ductor.semaphore_waiter (${NAMED}, ticket, is_called, since, wants)
-select t.tenant_id, t.key, t.run_id, t.path, t.ticket, t.is_called, t.since, t.wants::jsonb
-from unnest(${named(25)}, $29::int[], $30::boolean[], $31::bigint[], $32::text[]) with ordinality
-  as t (${NAMED}, ticket, is_called, since, wants, n)
+insert into ductor.semaphore_waiter (${NAMED}, ticket, is_called, since, wants, is_elsewhere)
+select t.tenant_id, t.key, t.run_id, t.path, t.ticket, t.is_called, t.since, t.wants::jsonb, t.is_elsewhere
+from unnest(${named(25)}, $29::int[], $30::boolean[], $31::bigint[], $32::text[], $34::boolean[]) with ordinality
+  as t (${NAMED}, ticket, is_called, since, wants, is_elsewhere, n)
 order by t.n`,
 );
 
@@ -40,7 +41,7 @@ function names(holders: readonly (Holder & { readonly key: string })[]): readonl
 
 /** One statement for all changes. */
 export async function writeSemaphores(tx: Queryable, changes: SemaphoreChanges): Promise<void> {
-  const { semaphores, holds, releases, waits, leaves, calls } = changes;
+  const { semaphores, holds, releases, waits, leaves, marks } = changes;
   if (semaphores.length === 0) return;
   await tx.query(WRITE, [
     ...keyArrays(semaphores),
@@ -49,8 +50,8 @@ export async function writeSemaphores(tx: Queryable, changes: SemaphoreChanges):
     integerArray(semaphores.map(({ nextAtUs }) => nextAtUs)),
     ...names(releases),
     ...names(leaves),
-    ...names(calls),
-    booleanArray(calls.map(({ isCalled }) => isCalled)),
+    ...names(marks),
+    booleanArray(marks.map(({ isCalled }) => isCalled)),
     ...names(holds),
     integerArray(holds.map(({ limit }) => limit)),
     integerArray(holds.map(({ sinceUs }) => sinceUs)),
@@ -59,5 +60,7 @@ export async function writeSemaphores(tx: Queryable, changes: SemaphoreChanges):
     booleanArray(waits.map(({ isCalled }) => isCalled)),
     integerArray(waits.map(({ sinceUs }) => sinceUs)),
     texts(waits.map(({ wants }) => JSON.stringify(wants))),
+    booleanArray(marks.map(({ isElsewhere }) => isElsewhere)),
+    booleanArray(waits.map(({ isElsewhere }) => isElsewhere)),
   ]);
 }

@@ -77,7 +77,7 @@ export class GateBatch {
       this.#decided.push(isLate ? null : this.#decideOne(tick, book));
     }
     const ticks = this.#decided.flatMap((tick) => (tick === null ? [] : [tick.write]));
-    return { ticks, semaphores: book.changes() };
+    return { ticks, semaphores: book.changes(), isShort: book.isShort };
   }
 
   #decideOne(tick: Tick, book: SemaphoreBook): Tick | null {

@@ -162,6 +162,8 @@ export interface StoredPayload extends RunKey {
 
 /** What is to be written. */
 export interface GateDecision extends GateChanges {
+  /** More of a line has to be read before this is right: nothing of it is written. */
+  readonly isShort: boolean;
   readonly ticks: readonly TickWrite[];
 }
 
@@ -179,7 +181,8 @@ export interface RunStore {
   settle(nodeId: string, lane?: CommitLane): Promise<boolean>;
   /**
    * Appends ticks that touch shared authority: takes all locks in one order, reads what is used, lets `decide` say what
-   * is to be written, and writes it all or nothing. `decide` is called at most once, at once, and must not wait.
+   * is to be written, and writes it all or nothing. `decide` is called at once, must not wait, and is called again with
+   * longer lines as long as it says that they are too short; what it said last counts.
    */
   commitGated(nodeId: string, locks: GateLocks, decide: (usage: GateUsage) => GateDecision): Promise<GateOutcome>;
   /** The runs that exist, in any order. */

@@ -19,7 +19,7 @@ import { answerUpdate } from './answer-update.js';
 import { applyCancel } from './cancel.js';
 import { applyChildClosed, sayGoodbye } from './child.js';
 import { closeWhenDone } from './close-run.js';
-import { finishDraft, isHeld } from './draft.js';
+import { finishDraft, isEndDecided, isHeld } from './draft.js';
 import { keptEntry } from './fork.js';
 import { applyRunTurn, beginSteps } from './gate.js';
 import type { Advance, Command, Disposition, MachineContext, RunInput } from './inputs.js';
@@ -119,7 +119,10 @@ function applyAll(tick: Tick, inputs: readonly RunInput[]): readonly Disposition
 /** Lets everything follow that follows from the inputs, until nothing is left to decide. */
 function settle(tick: Tick): void {
   if (tick.draft.closed !== null || isHeld(tick.draft)) return;
-  if (!tick.rootsDue && isUnbegun(tick.draft.before) && tick.draft.gate === null) beginSteps(tick);
+  const { draft } = tick;
+  // What came first may have decided its end.
+  const isToBegin = !tick.rootsDue && isUnbegun(draft.before) && draft.gate === null && !isEndDecided(draft);
+  if (isToBegin) beginSteps(tick);
   propagate(tick);
   if (!mayTryAgain(tick)) cancelWaiting(tick);
   closeWhenDone(tick);

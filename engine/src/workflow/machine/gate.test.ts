@@ -144,6 +144,10 @@ describe('a run that needs room', () => {
     expect([told.at(-1), wakeAtUs(state), statuses(state)]).toEqual(['ask #3 k', null, {}]);
     go(turn('', 3));
     expect(statuses(state)).toEqual({ a: 'SCHEDULED' });
+    const first = successor?.state ?? expect.fail('no successor');
+    const context = { nowUs: first.atUs, seed: 1, newId: () => 'x', gate: run.gate };
+    expect(advance(plan, first, [CANCEL], context).state.status).toBe('CANCELLED');
+    expect(told.at(-1)).toBe('ask #3 k');
   });
 
   it('leaves the line when it is cancelled or its time is over', () => {

@@ -5,7 +5,8 @@
  * Locks are taken in the order: fence, semaphores by tenant and key. Kinds of authority to come take their places
  * between and behind them (docs: commit lanes); a start key or a full mailbox is met with the journal, without a wait.
  */
-import { ensureSemaphores, keyArrays, lockSemaphoresSql, nameOf, readSemaphores } from '../../capacity/index.js';
+import { ensureSemaphores, keyArrays, LINE_PAGE, lockSemaphoresSql, nameOf } from '../../capacity/index.js';
+import { readSemaphores } from '../../capacity/index.js';
 import { writeSemaphores, type SemaphoreKey } from '../../capacity/index.js';
 import { impossible } from '../../kernel/index.js';
 import { prepared, uuidArray, type Connection, type Queryable, type Row } from '../../store/index.js';
@@ -96,7 +97,7 @@ async function write(tx: Queryable, head: readonly unknown[], decision: GateDeci
  * Commits a batch. Throws what the database throws.
  *
  * @param head node and its session of the gate lane
- * @param decide called once, under the locks
+ * @param decide called under the locks, again with longer lines while it says that they are too short
  */
 export async function commitGated(
   session: Connection,
@@ -118,8 +119,11 @@ export async function commitGated(
         known.forget(keys);
         throw new Undo({ kind: 'repeat', sqlState: '40001' });
       }
-      const { nowUs, usages } = await readSemaphores(tx, keys, locks.runIds);
-      return await write(tx, head, decide({ nowUs, semaphores: usages }));
+      for (let page = LINE_PAGE; ; page *= 10) {
+        const { nowUs, usages } = await readSemaphores(tx, keys, locks.runIds, page);
+        const decision = decide({ nowUs, semaphores: usages });
+        if (!decision.isShort) return await write(tx, head, decision);
+      }
     });
   } catch (error) {
     if (!(error instanceof Undo)) throw error;

@@ -52,7 +52,8 @@ export function nameOf(run: RunKey): string {
   return `${run.tenantId}/${run.runId}`;
 }
 
-function chainIdOf({ runId, chain }: RunHeader): string {
+/** The run whose box is that of this one: the first of its chain. */
+export function chainIdOf({ runId, chain }: RunHeader): string {
   return chain?.chainId ?? runId;
 }
 

@@ -14,8 +14,6 @@ export interface MemoryHold extends Holder {
   readonly limit: number;
 }
 
-const PAGE = 100;
-
 function holdName({ tenantId, runId, path, key }: Holder & { readonly key: string }): string {
   return JSON.stringify([tenantId, key, runId, path]);
 }
@@ -28,7 +26,7 @@ export class MemorySemaphores {
   /** What must never happen, in words. */
   readonly violations: string[] = [];
 
-  usage({ tenantId, key }: SemaphoreKey, runIds: ReadonlySet<string>): SemaphoreUsage {
+  usage({ tenantId, key }: SemaphoreKey, runIds: ReadonlySet<string>, page: number): SemaphoreUsage {
     const isThis = (one: SemaphoreKey): boolean => one.tenantId === tenantId && one.key === key;
     const holds = [...this.holds.values()].filter(isThis);
     const counts = new Map<number, number>();
@@ -38,20 +36,23 @@ export class MemorySemaphores {
       ...{ tenantId, key, nextAtUs: this.#nextAtUs.get(nameOf({ tenantId, key })) ?? 0 },
       holders: [...counts].map(([limit, count]) => ({ limit, count })),
       holds: holds.filter(({ runId }) => runIds.has(runId)),
-      ...{ line: line.slice(0, PAGE), isLonger: line.length > PAGE },
+      ...{ line: line.slice(0, page), isLonger: line.length > page },
       waits: line.filter(({ runId }) => runIds.has(runId)),
     };
   }
 
-  apply({ semaphores, holds, releases, waits, leaves, calls }: SemaphoreChanges): void {
+  apply({ semaphores, holds, releases, waits, leaves, marks }: SemaphoreChanges): void {
     for (const gone of releases) {
       if (!this.holds.delete(holdName(gone))) this.violations.push(`${holdName(gone)} is given back and was not held`);
     }
     const left = new Set(leaves.map(holdName));
-    const called = new Map(calls.map((one) => [holdName(one), one.isCalled]));
+    const noted = new Map(marks.map((one) => [holdName(one), one]));
     this.line = this.line
       .filter((waiter) => !left.has(holdName(waiter)))
-      .map((waiter) => ({ ...waiter, isCalled: called.get(holdName(waiter)) ?? waiter.isCalled }));
+      .map((waiter) => {
+        const { isCalled, isElsewhere } = noted.get(holdName(waiter)) ?? waiter;
+        return { ...waiter, isCalled, isElsewhere };
+      });
     for (const hold of holds) {
       if (this.holds.has(holdName(hold))) this.violations.push(`${holdName(hold)} is held twice`);
       this.holds.set(holdName(hold), hold);
