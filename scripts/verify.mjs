@@ -1,6 +1,6 @@
 // `npm run verify`: everything CI checks, in one command. With --ci also what needs CI's machine: the store suite on a
-// real PostgreSQL server, and the simulator's 500 seeds. Ends with one line, "N passed, N failed": every test of a
-// vitest run counts as one, and so does every other check. Exits with 1 when something failed.
+// real PostgreSQL server, the bus on a real Redis server, and the simulator's 500 seeds. Ends with one line, "N passed,
+// N failed": every test of a vitest run counts as one, and so does every other check. Exits with 1 when something failed.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCheck, seconds } from './lib/check.mjs';
@@ -32,9 +32,15 @@ async function storeCheck() {
   return { name, command: 'vitest', args: ['run', ...storeFolders()], env, isVitest: true };
 }
 
+/** The bus on a real Redis server; without one its tests, which `npm test` leaves out then, fail. */
+function busCheck() {
+  const env = { DUCTOR_TEST_REDIS: 'required' };
+  return { name: 'bus on Redis', command: 'vitest', args: ['run', 'engine/src/bus/'], env, isVitest: true };
+}
+
 /** What only CI runs. */
 async function ciChecks() {
-  const checks = [await storeCheck()];
+  const checks = [await storeCheck(), busCheck()];
   if (readJson('package.json').scripts.simulate) {
     const args = ['run', '--silent', 'simulate', '--', '--seeds', '500'];
     checks.push({ name: 'simulate 500 seeds', command: 'npm', args, limitMinutes: 20 });

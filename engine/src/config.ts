@@ -29,6 +29,14 @@ const SETTINGS = z.object({
     .regex(/^postgres(ql)?:\/\//, 'must begin with postgresql://')
     .optional()
     .describe('PostgreSQL 15 or newer. `ductor dev` starts an embedded one when it is absent.'),
+  REDIS_URL: z
+    .string()
+    .regex(/^rediss?:\/\//, 'must begin with redis:// or rediss://')
+    .optional()
+    .describe(
+      'Redis, or what speaks its protocol, for hints between nodes; the same on all. Default: LISTEN and NOTIFY of ' +
+        'the database. Losing it costs latency, nothing else.',
+    ),
   DUCTOR_HOST: z.string().min(1).default('127.0.0.1').describe('Address to listen on; 0.0.0.0 for all.'),
   DUCTOR_PORT: port.default(7400).describe('Port to listen on; 0 for any free one.'),
   DUCTOR_ADVERTISE_ADDRESS: z
@@ -74,6 +82,9 @@ const SETTINGS = z.object({
     .describe('How long a node that stopped answering keeps its shards, ms.'),
 });
 
+/** Settings that may hold a password: never shown. */
+const SECRETS: ReadonlySet<string> = new Set(['DUCTOR_SECRET', 'DATABASE_URL', 'REDIS_URL']);
+
 /** Checked settings. */
 export type Settings = z.output<typeof SETTINGS>;
 
@@ -111,8 +122,7 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
   if (parsed.success) return parsed.data;
   const details = parsed.error.issues.map((issue): Problem => {
     const name = String(issue.path[0]);
-    const value =
-      name === 'DUCTOR_SECRET' || name === 'DATABASE_URL' ? '[secret]' : String(env[name] ?? '').slice(0, 200);
+    const value = SECRETS.has(name) ? '[secret]' : String(env[name] ?? '').slice(0, 200);
     return { path: name, value, problem: issue.message, remedy: 'See docs/configuration.md.' };
   });
   const names = details.map((detail) => detail.path).join(', ');

@@ -12,7 +12,7 @@ import {
   HttpDesk,
   taskTokens,
 } from './bridge/index.js';
-import { type Bus, type PostgresBusOptions, postgresBus, withoutVainHints } from './bus/index.js';
+import { type Bus, type ClosableBus, postgresBus, redisBus, withoutVainHints } from './bus/index.js';
 import type { Settings } from './config.js';
 import { egressClient, egressGuard, systemResolver } from './egress/index.js';
 import { createCelCompiler } from './expressions/index.js';
@@ -105,7 +105,7 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
   const bridge = new Bridge({ nodeId, clock, tokens: taskTokens(secret, random), register, onLag, ...watching });
   const desk = httpDesk(options, bridge, clock, nodeId);
   registerBridgeMetrics(metrics.registry, () => bridge.stats());
-  const bus = postgresBus(busOptions(node, log));
+  const bus = busOf(options, node, nodeId, log);
   const runs = postgresRunStore({ db, clock, isUsableSnapshot: isSnapshotReadable });
   const cluster = postgresClusterStore({ db, clock });
   const advertised = { nodeId, address: '' };
@@ -161,8 +161,14 @@ function routingOf(
   return createRouting({ ...parts, db, clock, seedKey, engine, cel: createCelCompiler() });
 }
 
-function busOptions({ db, clock }: Node, log: Log): PostgresBusOptions {
-  return { connect: () => db.connect({ name: 'bus' }), clock, log: (line, err) => log.info({ err }, line) };
+/** Hints over Redis where there is one, else over the database. */
+function busOf({ settings, secret }: EngineOptions, { db, clock }: Node, origin: string, own: Log): ClosableBus {
+  const log = (line: string, err: unknown): void => own.info({ err }, line);
+  const { REDIS_URL: url } = settings;
+  if (url === undefined) return postgresBus({ connect: () => db.connect({ name: 'bus' }), clock, log });
+  // Clusters that share a Redis have different secrets; during a rotation, nodes share one of two.
+  const channels = secret.keysFor('bus').map((key) => `ductor:${Buffer.from(key).toString('hex').slice(0, 16)}`);
+  return redisBus({ url, channels, origin, clock, log });
 }
 
 /** Makes the calls of HTTP steps, and has the bridge hand out all other tasks. */

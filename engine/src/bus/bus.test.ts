@@ -3,7 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../kernel/index.js';
 import { testDatabase } from '../store/testing/index.js';
-import { memoryBus, postgresBus, type Bus } from './index.js';
+import { memoryBus, postgresBus, redisBus, type Bus } from './index.js';
+import { hasRedis, TestRedis } from './testing/redis-server.js';
 
 const clock = systemClock();
 const test = testDatabase();
@@ -43,6 +44,20 @@ async function countNotifications(): Promise<() => number> {
   return () => count;
 }
 
+/** Two nodes over a Redis of their own. */
+async function openRedisPair(): Promise<readonly [Bus, Bus]> {
+  const server = await TestRedis.start();
+  const open = async (origin: string): Promise<Bus> => {
+    const bus = redisBus({ url: server.url, channels: ['ductor:test'], origin, clock });
+    closing.push(() => bus.close());
+    await bus.opened();
+    return bus;
+  };
+  const pair = [await open('a'), await open('b')] as const;
+  closing.push(() => server.stop());
+  return pair;
+}
+
 /** Two nodes that share a bus, or have one each. */
 const kinds: Readonly<Record<string, () => Promise<readonly [Bus, Bus]>>> = {
   memory: () => {
@@ -50,6 +65,7 @@ const kinds: Readonly<Record<string, () => Promise<readonly [Bus, Bus]>>> = {
     return Promise.resolve([bus, bus]);
   },
   postgres: async () => [await openBus(), await openBus()],
+  ...(hasRedis ? { redis: openRedisPair } : {}),
 };
 
 describe.each(Object.entries(kinds))('bus: %s', (_, make) => {

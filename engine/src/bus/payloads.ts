@@ -47,7 +47,7 @@ function isHints(value: unknown): value is readonly Hint[] {
 }
 
 /** The hints in a text; none when it is not ours. */
-function parseHints(text: string): readonly Hint[] {
+export function parseHints(text: string): readonly Hint[] {
   try {
     const value: unknown = JSON.parse(text);
     return isHints(value) ? value : [];

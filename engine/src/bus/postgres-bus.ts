@@ -7,13 +7,14 @@
  * Invariants:
  * 1. At most one statement is under way on the session; while it is, hints gather.
  * 2. Between two notifications lie at least intervalMs; the first hint after a pause goes out at once.
- * 3. At most MAX_HINTS wait while the database is away; beyond, new ones are dropped. Listeners sweep anyway.
+ * 3. Only so many hints wait while the database is away (outgoing-hints.ts).
  * 4. A node does not hear its own hints: what it knows it has told itself.
  */
 import { DuctorError, type Clock, type Timer } from '../kernel/index.js';
 import type { ClosableBus } from './bus.js';
 import { newListeners } from './listeners.js';
-import { newUnpacker, packHints, type Hint } from './payloads.js';
+import { OutgoingHints } from './outgoing-hints.js';
+import { newUnpacker, packHints } from './payloads.js';
 
 /** A session of its own, as the store's Database.connect opens it. */
 export interface BusSession {
@@ -48,10 +49,6 @@ const NOTIFY = {
   name: 'bus_notify',
   text: `select pg_notify('${CHANNEL}', piece) from unnest($1::text[]) as piece`,
 };
-/** Most hints that wait. */
-const MAX_HINTS = 5_000;
-/** Hints of one notification: the rest waits for the next. */
-const MAX_BATCH = 1_000;
 /** Pauses between attempts to connect, ms: doubled each time. */
 const FIRST_PAUSE_MS = 50;
 const LAST_PAUSE_MS = 2_000;
@@ -70,8 +67,7 @@ class PostgresBus implements ClosableBus {
   readonly #pingMs: number;
   readonly #log: (line: string, error: unknown) => void;
   readonly #listeners;
-  /** Hints that wait, each once, in the order in which they were first said. */
-  readonly #waiting = new Map<string, Hint>();
+  readonly #waiting = new OutgoingHints();
   readonly #openers: (() => void)[] = [];
   #session: BusSession | undefined;
   #isClosed = false;
@@ -94,9 +90,7 @@ class PostgresBus implements ClosableBus {
 
   publish(topic: string, body: string): void {
     if (this.#isClosed) return;
-    if (this.#waiting.size >= MAX_HINTS) return;
-    const hint: Hint = [topic, body];
-    this.#waiting.set(JSON.stringify(hint), hint);
+    this.#waiting.add(topic, body);
     this.#schedule();
   }
 
@@ -162,23 +156,15 @@ class PostgresBus implements ClosableBus {
 
   /** Sends what waits as soon as the interval allows. */
   #schedule(): void {
-    if (this.#session === undefined || this.#isBusy || this.#waiting.size === 0 || this.#flushTimer !== undefined)
-      return;
+    if (this.#session === undefined || this.#isBusy || this.#waiting.isEmpty || this.#flushTimer !== undefined) return;
     const waitMs = this.#lastSentMs + this.#intervalMs - this.#clock.monotonicMs();
     this.#flushTimer = this.#clock.setTimer(Math.max(0, waitMs), () => {
       this.#flushTimer = undefined;
-      const hints = [...this.#waiting].slice(0, MAX_BATCH);
-      for (const [key] of hints) this.#waiting.delete(key);
+      const hints = this.#waiting.take();
       void this.#ask((session) => {
         this.#lastSentMs = this.#clock.monotonicMs();
         this.#batch += 1;
-        return session.query(NOTIFY, [
-          packHints(
-            session.backendPid,
-            this.#batch,
-            hints.map(([, hint]) => hint),
-          ),
-        ]);
+        return session.query(NOTIFY, [packHints(session.backendPid, this.#batch, hints)]);
       });
     });
   }
