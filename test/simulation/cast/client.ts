@@ -17,6 +17,11 @@ const PATIENCE_US = 12_000_000;
 /** Codes with which a start may be refused and tried again. */
 const BUSY: ReadonlySet<string> = new Set(['node_starting', 'node_fenced', 'limit_exceeded', 'database_unavailable']);
 
+/** Whether an engine answers so because it stops, or has no database: another one may take the call. */
+function isAway(code: string): boolean {
+  return code === 'node_starting' || code === 'database_unavailable';
+}
+
 /** A request that was made and is not answered. */
 interface Call {
   readonly engine: Engine;
@@ -93,7 +98,7 @@ export class Client {
         this.answers.signal(run, signal);
       } catch (error) {
         const { code } = DuctorError.from(error);
-        if (code === 'database_unavailable') again();
+        if (isAway(code)) again();
         else this.#signalRefused(run, signal, code);
       }
       this.#answered(call);
@@ -145,7 +150,7 @@ export class Client {
 
   #cancelRefused(run: RunKey, error: DuctorError): void {
     const state = this.truth.last(run);
-    const isBusy = error.code === 'node_starting' || error.code === 'database_unavailable';
+    const isBusy = isAway(error.code);
     const isClosed = error.code === 'run_closed' && state !== undefined && state.closedAtUs !== null;
     const isNowhere = error.code === 'not_found' && state === undefined;
     if (!isBusy && !isClosed && !isNowhere) {

@@ -46,7 +46,9 @@ export class StallCheck {
   *#lying(holders: Holders): Generator<string> {
     for (const state of this.truth.open()) {
       if (state.parked !== null) continue;
-      if (state.steps.size === 0 && state.paused === null) yield `run ${state.runId} has not begun`;
+      // Whoever stands in line waits for others; nobody may in the end (loose-ends.ts).
+      const isInLine = state.gate?.state === 'waiting';
+      if (state.steps.size === 0 && state.paused === null && !isInLine) yield `run ${state.runId} has not begun`;
       for (const { path, attempt, status, dueAtUs } of state.steps.values()) {
         const ref = { tenantId: state.tenantId, runId: state.runId, path, attempt };
         if (dueAtUs !== null && dueAtUs < this.sim.nowUs) yield `${shortRef(ref)} is ${status} and due`;
