@@ -11,6 +11,7 @@ import {
 import { jsonValue } from '../../engine/src/workflow/machine/index.js';
 import { MemoryInvoker, refOf } from '../../engine/src/workflow/testing/memory-invoker.js';
 import { sequence } from '../../engine/src/workflow/testing/plan-builder.js';
+import { localBus, untilDeath } from '../support/postgres-node.js';
 import { postgresWorld, type PostgresProcess, type PostgresWorld } from '../support/postgres-world.js';
 
 const PLAN = sequence('a', 'b', 'c');
@@ -36,26 +37,6 @@ beforeEach(async () => {
   tenantId = uuidV7(Date.now() * 1000, random);
 });
 afterEach(() => world.close());
-
-/** Carries hints between the nodes of a test. */
-function hub(): Bus {
-  const listeners = new Map<string, Set<(body: string) => void>>();
-  return {
-    publish: (topic, body) => setImmediate(() => listeners.get(topic)?.forEach((listener) => listener(body))),
-    subscribe(topic, listener) {
-      listeners.set(topic, (listeners.get(topic) ?? new Set()).add(listener));
-      return () => listeners.get(topic)?.delete(listener);
-    },
-  };
-}
-
-/** A store that answers nothing any more once its process is dead. */
-function untilDeath<T extends object>(store: T, isDead: () => boolean): T {
-  return new Proxy(store, {
-    get: (target, name, receiver) =>
-      isDead() ? () => new Promise(() => undefined) : Reflect.get(target, name, receiver),
-  });
-}
 
 async function join(bus: Bus, counts: Map<string, number>): Promise<Node> {
   const process = await world.open();
@@ -128,7 +109,7 @@ async function openOf(runIds: readonly string[], node: Node): Promise<readonly s
 describe('the coordinator on Postgres', () => {
   it('runs many workflows to their end, over answers that are lost', async () => {
     const counts = new Map<string, number>();
-    const node = await join(hub(), counts);
+    const node = await join(localBus(), counts);
     const runIds: string[] = [];
     for (let round = 0; round < 5; round += 1) {
       node.process.loseNextAnswer?.();
@@ -144,7 +125,7 @@ describe('the coordinator on Postgres', () => {
 
   it('goes on where a killed node stopped', async () => {
     const counts = new Map<string, number>();
-    const bus = hub();
+    const bus = localBus();
     const dying = await join(bus, counts);
     const heir = await join(bus, counts);
     for (let tries = 0; heir.coordinator.ownedShards().length < 128 && tries < 100; tries += 1) await pause(50);

@@ -1,8 +1,9 @@
-/** Senders race the end of runs: every message that was sent is seen by the run, every other one is refused. */
+/** Senders race the ends of runs: every message that was sent is seen by the chain, every other one is refused. */
 import { describe, expect, it } from 'vitest';
-import { shardOf } from '../../engine/src/kernel/index.js';
-import type { RunKey } from '../../engine/src/workflow/coordinator/ports.js';
+import { seededRandom, shardOf, type Random } from '../../engine/src/kernel/index.js';
+import type { InboxMessage, RunKey, TickWrite } from '../../engine/src/workflow/coordinator/ports.js';
 import {
+  ALL_SHARDS,
   CLOSED,
   commit,
   contractKit,
@@ -15,74 +16,139 @@ import { postgresWorld } from '../support/postgres-world.js';
 
 const kit = contractKit(() => postgresWorld());
 const SENDERS = 16;
-/** The full race has 10,000 rounds; a few dozen find an end that does not look within seconds. */
-const RUNS = Number(process.env['DUCTOR_RACE_RUNS'] ?? 40);
+/** Two ends each: the first run is continued by a second one, and that one is closed. */
+const CHAINS = 5_000;
+/** Chains that are raced at a time. */
+const GROUP = 250;
+/** Of the chains that are open to it a sender speaks to one in so many at a time. */
+const SPEAKS_TO = 12;
+const PAGE = 10_000;
 
-/** What the senders of a run saw. */
-interface Sent {
-  readonly accepted: Set<number>;
+/** A chain under fire. */
+interface Chain {
+  /** One run, or two once it was continued. */
+  readonly runs: RunKey[];
+  /** Number of the last row of the run that is open. */
+  seq: number;
+  isEnded: boolean;
+  /** Numbers of messages: those that were sent, by what the senders were told, and those that the chain has seen. */
+  readonly accepted: number[];
+  readonly seen: number[];
   refused: number;
 }
 
-/** Sends to the run until it refuses; each message has a number of its own. */
-async function sendUntilRefused(node: ContractNode, run: RunKey, sender: number, sent: Sent): Promise<void> {
-  for (let n = 0; ;) {
-    const id = sender * 65_536 + n;
-    const body = new Uint8Array(4);
-    new DataView(body.buffer).setUint32(0, id);
-    const [answer] = await node.inbox.send([{ ...run, kind: 'cancel', body }]);
-    if (answer === 'not_open') {
-      sent.refused += 1;
-      return;
+const lastOf = (chain: Chain): RunKey => chain.runs.at(-1) ?? kit.run();
+
+function messageTo(run: RunKey, id: number): Omit<InboxMessage, 'id'> {
+  const body = new Uint8Array(4);
+  new DataView(body.buffer).setUint32(0, id);
+  return { ...run, kind: 'cancel', body };
+}
+
+/** Speaks to some of the chains at a time, by the id of either run, until each of them has refused. */
+async function sendUntilRefused(
+  node: ContractNode,
+  chains: readonly Chain[],
+  sender: number,
+  random: Random,
+): Promise<void> {
+  let open = [...chains];
+  for (let n = sender; open.length > 0;) {
+    const chosen = open.filter(() => random.uint32() % SPEAKS_TO === 0);
+    const letters = chosen.map((chain) => {
+      const run = chain.runs[random.uint32() % chain.runs.length] ?? lastOf(chain);
+      return { chain, run, id: (n += SENDERS) };
+    });
+    const answers = await node.inbox.send(letters.map(({ run, id }) => messageTo(run, id)));
+    const closed = new Set<Chain>();
+    for (const [at, { chain, id }] of letters.entries()) {
+      if (answers[at] === 'sent') chain.accepted.push(id);
+      if (answers[at] !== 'not_open') continue;
+      closed.add(chain);
+      chain.refused += 1;
     }
-    if (answer === 'busy') await kit.world.moment();
-    else {
-      sent.accepted.add(id);
-      n += 1;
+    open = open.filter((chain) => !closed.has(chain));
+    if (answers.includes('busy')) await kit.world.moment();
+  }
+}
+
+/** The row that ends the open run of a chain: the first one with a successor. */
+function endOf(chain: Chain, seq: number, consumed: readonly number[]): TickWrite {
+  const run = lastOf(chain);
+  const chainId = chain.runs[0]?.runId ?? run.runId;
+  if (chain.runs.length > 1) {
+    const closed = header(run, { ...CLOSED, chain: { chainId, no: 2 } });
+    return tick(run, seq, { consumed, header: closed, needsEmptyBox: true });
+  }
+  const next = kit.run({ tenantId: run.tenantId, shard: shardOf(run.runId) });
+  const startedAtUs = tick(run, seq).atUs;
+  const begun = { ...header(next, { active: false, chain: { chainId, no: 2 } }), startedAtUs };
+  const successor = { runId: next.runId, entries: Uint8Array.of(7), header: begun, payloads: [] };
+  return tick(run, seq, { consumed, header: header(run, { ...CLOSED, status: 'CONTINUED' }), successor });
+}
+
+/** Reads the boxes of chains and writes a row of each, until all have ended. */
+async function endAll(node: ContractNode, chains: readonly Chain[], random: Random): Promise<void> {
+  for (let open = chains; open.length > 0; open = open.filter(({ isEnded }) => !isEnded)) {
+    const boxes = new Map(open.map((chain): [string, InboxMessage[]] => [lastOf(chain).runId, []]));
+    for (const message of await node.inbox.read(ALL_SHARDS, PAGE)) boxes.get(message.runId)?.push(message);
+    const writes = open.map((chain) => {
+      const mine = boxes.get(lastOf(chain).runId) ?? [];
+      const consumed = mine.map(({ id }) => id);
+      const isEnd = chain.seq > 1 && random.uint32() % 2 === 0;
+      const seq = chain.seq + 1;
+      const write = isEnd ? endOf(chain, seq, consumed) : tick(lastOf(chain), seq, { consumed });
+      return { chain, write, saw: mine.map(({ body }) => new DataView(body.buffer, body.byteOffset).getUint32(0)) };
+    });
+    const answers = await commit(node, ...writes.map(({ write }) => write));
+    for (const [at, { chain, write, saw }] of writes.entries()) {
+      if (answers[at] === 'unread') continue;
+      expect(answers[at]).toBe('written');
+      chain.seen.push(...saw);
+      chain.seq = write.seq;
+      chain.isEnded = write.header?.closedAtUs !== undefined && write.successor === undefined && write.header !== null;
+      if (write.successor === undefined) continue;
+      chain.runs.push({ tenantId: write.tenantId, runId: write.successor.runId });
+      chain.seq = 1;
     }
   }
 }
 
-/** Reads the run's box and ends the run with what it found, until that is written. Gives what the run saw. */
-async function endRun(node: ContractNode, run: RunKey, isCareful: boolean): Promise<readonly number[]> {
-  const seen: number[] = [];
-  for (let seq = 2; ; seq += 1) {
-    const box = (await node.inbox.read([shardOf(run.runId)], 1_000)).filter(({ runId }) => runId === run.runId);
-    const consumed = box.map(({ id }) => id);
-    const saw = box.map(({ body }) => new DataView(body.buffer, body.byteOffset).getUint32(0));
-    const isEnd = seq > 4;
-    const change = isEnd ? { header: header(run, CLOSED), needsEmptyBox: isCareful } : {};
-    const answer = await commit(node, tick(run, seq, { consumed, ...change }));
-    if (answer[0] === 'unread') seq -= 1;
-    else seen.push(...saw);
-    if (isEnd && answer[0] === 'written') return seen;
-  }
-}
-
-/** Ends a run under fire. Returns what was sent and what was seen. */
-async function race(nodes: readonly ContractNode[], isCareful: boolean) {
-  const run = kit.run();
-  const owner = nodes[0];
+/** Begins chains and ends them under fire. */
+async function race(nodes: readonly ContractNode[], random: Random): Promise<readonly Chain[]> {
+  const [owner, ...others] = nodes;
   if (owner === undefined) throw new RangeError('no node');
-  await commit(owner, start(run));
-  const sent: Sent = { accepted: new Set(), refused: 0 };
-  const senders = Array.from({ length: SENDERS }, (_, n) =>
-    sendUntilRefused(nodes[1 + (n % (nodes.length - 1))] ?? owner, run, n, sent),
-  );
-  const seen = await endRun(owner, run, isCareful);
-  await Promise.all(senders);
-  return { sent, seen };
+  const chains = Array.from({ length: GROUP }, (): Chain => ({
+    ...{ runs: [kit.run()], seq: 1, isEnded: false, accepted: [], seen: [], refused: 0 },
+  }));
+  await commit(owner, ...chains.map((chain) => start(lastOf(chain))));
+  await Promise.all([
+    endAll(owner, chains, random),
+    ...Array.from({ length: SENDERS }, (_, n) =>
+      sendUntilRefused(others[n % others.length] ?? owner, chains, n, random),
+    ),
+  ]);
+  return chains;
 }
+
+const ascending = (ids: readonly number[]): readonly number[] => [...ids].sort((a, b) => a - b);
 
 describe('the end of a run under fire', () => {
-  it('sees every message that was sent, exactly once', { timeout: 60_000 + RUNS * 1_000 }, async () => {
+  it('10,000 times: the chain sees every message that was sent, exactly once', { timeout: 600_000 }, async () => {
+    const random = seededRandom(16);
     const nodes = await Promise.all(Array.from({ length: 6 }, () => kit.node()));
-    for (let round = 0; round < RUNS; round += 1) {
-      const { sent, seen } = await race(nodes, true);
-      expect([...seen].sort((a, b) => a - b)).toEqual([...sent.accepted].sort((a, b) => a - b));
-      expect(sent.refused).toBe(SENDERS);
+    let [ends, sent] = [0, 0];
+    for (let round = 0; round < CHAINS / GROUP; round += 1) {
+      for (const { runs, accepted, seen, refused } of await race(nodes, random)) {
+        expect(ascending(seen)).toEqual(ascending(accepted));
+        expect(refused).toBe(SENDERS);
+        ends += runs.length;
+        sent += accepted.length;
+      }
     }
-    const left = await nodes[0]?.inbox.read([...Array(256).keys()], 1_000);
-    expect(left).toEqual([]);
+    expect(ends).toBe(10_000);
+    // Enough of them for some to meet each end.
+    expect(sent).toBeGreaterThan(4 * CHAINS);
+    expect(await nodes[0]?.inbox.read(ALL_SHARDS, 1)).toEqual([]);
   });
 });

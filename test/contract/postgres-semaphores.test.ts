@@ -12,6 +12,7 @@ import {
 import { jsonValue } from '../../engine/src/workflow/machine/index.js';
 import { MemoryInvoker, refOf } from '../../engine/src/workflow/testing/memory-invoker.js';
 import { planOf, template } from '../../engine/src/workflow/testing/plan-builder.js';
+import { localBus } from '../support/postgres-node.js';
 import { postgresWorld, type PostgresProcess, type PostgresWorld } from '../support/postgres-world.js';
 import { until } from '../support/wait.js';
 
@@ -59,17 +60,6 @@ class Meter {
       this.most.set(name, Math.max(this.most.get(name) ?? 0, count));
     }
   }
-}
-
-function hub(): Bus {
-  const listeners = new Map<string, Set<(body: string) => void>>();
-  return {
-    publish: (topic, body) => setImmediate(() => listeners.get(topic)?.forEach((listener) => listener(body))),
-    subscribe(topic, listener) {
-      listeners.set(topic, (listeners.get(topic) ?? new Set()).add(listener));
-      return () => listeners.get(topic)?.delete(listener);
-    },
-  };
 }
 
 async function join(bus: Bus, meter: Meter): Promise<Node> {
@@ -144,7 +134,7 @@ async function rowsOf(table: string): Promise<number> {
 describe('semaphores on Postgres', () => {
   it('let nobody in over a limit and lose nobody, with two nodes and lost answers', { timeout: 200_000 }, async () => {
     const meter = new Meter();
-    const bus = hub();
+    const bus = localBus();
     const nodes = [await join(bus, meter), await join(bus, meter)];
     await until('both to own shards', () => nodes.every(({ coordinator }) => coordinator.ownedShards().length > 100), {
       ...{ limitMs: 20_000, everyMs: 50 },
