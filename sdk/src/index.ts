@@ -40,9 +40,19 @@ export type {
   ScheduleUpdate,
   SlotListOptions,
 } from './client/schedule-options.js';
+export type {
+  ApplyBundleOptions,
+  BundleCalls,
+  DiffBundleOptions,
+  PrunedKind,
+  RoutingPlan,
+  RoutingTopology,
+} from './client/bundles.js';
 export type { ScheduleCalls, SchedulePage, SlotPage } from './client/schedules.js';
 export type { ConnectionOptions } from './connection/connection.js';
 export type { OpenTelemetryApi, TelemetrySpan } from './connection/open-telemetry.js';
+export { RecipientState } from './gen/ductor/v1/recipient.js';
+export { Status } from './gen/ductor/v1/workflow.js';
 export { DuctorError, NonRetryableError, type Problem, RetryAfterError, RunFailedError } from './errors.js';
 export { PoolManager, type PoolModelSelectionOptions } from './pools/pool-manager.js';
 export type {

@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { ENGINE_VERSION, systemClock } from '../kernel/index.js';
 import { assignmentCommands } from './assignment/commands.js';
+import { bundleCommands } from './bundle/commands.js';
 import type { CliContext } from './context.js';
 import { doctorCommand } from './doctor/command.js';
 import { endpointCommands } from './endpoint/commands.js';
@@ -63,6 +64,7 @@ function program(context: CliContext): Command {
   ruleCommands(root, context);
   routeCommands(root, context);
   assignmentCommands(root, context);
+  bundleCommands(root, context);
   tenancyCommands(root, context);
   doctorCommand(root, context);
   behave(root, context.terminal);

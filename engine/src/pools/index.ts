@@ -24,6 +24,7 @@ export {
   type RecipientFields,
   type RecipientState,
 } from './objects/recipient.js';
+export { withoutPool, withPrimary } from './objects/with-primary.js';
 export { compileOpening, isOpen, nextOpenUs, type Opening } from './schedule/opening.js';
 export { isTimeZone, localTime, type LocalTime } from './schedule/zone-offset.js';
 export type { Schedule } from './schedule/schedule.js';
@@ -44,6 +45,17 @@ export {
 } from './store/pools.js';
 export { keepPools } from './store/sql/keep-pools.js';
 export type { Recipient } from './store/recipient.js';
+export {
+  areSame,
+  idsOf,
+  lockPools,
+  lockRecipients,
+  readTopology,
+  writeTopology,
+  type ObjectChanges,
+  type StoredObject,
+  type Topology,
+} from './store/topology.js';
 export { unlessTaken } from './store/unique.js';
 export { checkVersion } from './store/version.js';
 export {

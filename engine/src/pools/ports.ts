@@ -12,10 +12,10 @@ export interface RecipientCounters {
 
 /** Who counts the units of recipients. Calls with `tx` are part of the caller's transaction. */
 export interface CapacityAuthority {
-  /** Begins to count for a new recipient. */
-  open(tx: Queryable, tenantId: string, recipientId: string): Promise<void>;
-  /** Ends counting; false, and nothing done, while units are in use. */
-  close(tx: Queryable, tenantId: string, recipientId: string): Promise<boolean>;
+  /** Begins to count for new recipients. */
+  open(tx: Queryable, tenantId: string, recipientIds: readonly string[]): Promise<void>;
+  /** Ends counting, but for those with units in use; returns the ids of those for which it ended. */
+  close(tx: Queryable, tenantId: string, recipientIds: readonly string[]): Promise<readonly string[]>;
   /** By id; recipients it does not know are absent. */
   read(
     db: Queryable,

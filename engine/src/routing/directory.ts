@@ -3,6 +3,7 @@ import { closeAuthority, openAuthority, readCounters, resetCounters } from '../c
 import type { CelCompiler } from '../expressions/index.js';
 import { createPools, createRecipients, type Pools, type Recipients } from '../pools/index.js';
 import type { TenantAccess } from '../store/index.js';
+import { createBundles, type Bundles } from './bundles/bundles.js';
 import { createRules, type Rules } from './rules/rules.js';
 
 /** What it needs. */
@@ -21,11 +22,12 @@ export interface Directory {
   readonly pools: Pools;
   readonly recipients: Recipients;
   readonly rules: Rules;
+  readonly bundles: Bundles;
 }
 
 const nobody = (): void => undefined;
 
-/** The pools, recipients and rules in this database. */
+/** The pools, recipients and rules in this database, and bundles of them. */
 export function createDirectory({ onChange = nobody, onRulesChange = nobody, ...parts }: DirectoryOptions): Directory {
   const { db, cel, newId } = parts;
   const capacity = { open: openAuthority, close: closeAuthority, read: readCounters, reset: resetCounters };
@@ -33,5 +35,6 @@ export function createDirectory({ onChange = nobody, onRulesChange = nobody, ...
     pools: createPools({ db, cel, newId, capacity, onChange }),
     recipients: createRecipients({ db, newId, capacity, onChange }),
     rules: createRules({ db, cel, newId, onChange: onRulesChange }),
+    bundles: createBundles({ db, cel, newId, capacity, onChange, onRulesChange }),
   };
 }

@@ -3,6 +3,9 @@
  * no database; `directory` brings pools, recipients and their capacity together.
  */
 export type { Binding, Candidate, Change, Context, NodeState, PoolState, RecipientFacts } from './core/candidate.js';
+export { PRUNED_KINDS, type Bundle, type BundleChange, type JsonObject, type PrunedKind } from './bundles/bundle.js';
+export type { Bundles } from './bundles/bundles.js';
+export type { BundleAsk, BundlePlan } from './bundles/plan-bundle.js';
 export { createDirectory, type Directory, type DirectoryOptions } from './directory.js';
 export { checkRoutable, routableScope, type Routable } from './core/routable.js';
 export { createStream, deriveSeed, seedOf, seedText, type Seed } from './core/stream.js';

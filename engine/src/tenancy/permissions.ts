@@ -9,6 +9,8 @@ export type Scope =
   | 'assignment:write'
   | 'audit:read'
   | 'bridge:work'
+  | 'bundle:read'
+  | 'bundle:write'
   | 'key:read'
   | 'key:write'
   | 'pool:delete'
@@ -40,6 +42,8 @@ export const TENANT_SCOPES: readonly Scope[] = [
   'assignment:write',
   'audit:read',
   'bridge:work',
+  'bundle:read',
+  'bundle:write',
   'key:read',
   'key:write',
   'pool:delete',
@@ -81,6 +85,9 @@ export const PERMISSIONS: Readonly<Record<string, Scope | typeof PUBLIC>> = {
   '/ductor.v1.AuditService/ListAuditEvents': 'audit:read',
   '/ductor.v1.BridgeService/Beat': 'bridge:work',
   '/ductor.v1.BridgeService/Work': 'bridge:work',
+  '/ductor.v1.BundleService/ApplyRoutingBundle': 'bundle:write',
+  '/ductor.v1.BundleService/DiffRoutingBundle': 'bundle:read',
+  '/ductor.v1.BundleService/ExportRoutingBundle': 'bundle:read',
   '/ductor.v1.EndpointService/DeleteEndpoint': 'bridge:work',
   '/ductor.v1.EndpointService/GetEndpoint': 'workflow:read',
   '/ductor.v1.EndpointService/ListEndpoints': 'workflow:read',

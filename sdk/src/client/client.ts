@@ -1,6 +1,6 @@
 /** DuctorClient: starts runs, waits for their results, watches, cancels and lists them. */
 import { randomUUID } from 'node:crypto';
-import type { ClientOptions, ClientReadableStream, ServiceError } from '@grpc/grpc-js';
+import type { CallOptions, ClientOptions, ClientReadableStream, Metadata, ServiceError } from '@grpc/grpc-js';
 import type { Failure } from '../gen/ductor/v1/common.js';
 import {
   type GetRunResponse,
@@ -34,6 +34,7 @@ import { ResultStream } from './result-stream.js';
 import { type CallSetup, type RunControls, runControls } from './run-controls.js';
 import { type RunQuestions, runQuestions } from './run-questions.js';
 import { failureView, type RunView, runStateName, runStateNumber, runView, timestampOf } from './run-view.js';
+import { bundleCalls, type BundleCalls, type BundleChannel } from './bundles.js';
 import { type ScheduleCalls, type ScheduleChannel, scheduleCalls } from './schedules.js';
 import { present, unary } from './unary.js';
 import { TriggerBatcher } from './trigger-batcher.js';
@@ -101,6 +102,7 @@ export class DuctorClient {
   readonly #results: ResultStream;
   readonly #tracer: Tracer;
   readonly #schedules: ScheduleChannel;
+  readonly #bundles: BundleChannel;
 
   /** Throws DuctorError invalid_argument for an address or key that cannot work. Connects on first use. */
   constructor(options: ConnectionOptions & { readonly system?: System } = {}) {
@@ -109,10 +111,12 @@ export class DuctorClient {
     const { addresses, credentials, values } = this.#connection;
     this.#runs = new RunServiceClient(channelTarget(addresses), credentials, CLIENT_OPTIONS);
     this.#stream = new TriggerStream(this.#runs, this.#connection, this.#system);
-    this.#schedules = scheduleCalls(channelTarget(addresses), credentials, CHANNEL_OPTIONS, values, () => ({
+    const setup = (): { metadata: Metadata; options: CallOptions } => ({
       metadata: this.#connection.metadata,
       options: { deadline: this.#deadline() },
-    }));
+    });
+    this.#schedules = scheduleCalls(channelTarget(addresses), credentials, CHANNEL_OPTIONS, values, setup);
+    this.#bundles = bundleCalls(channelTarget(addresses), credentials, CHANNEL_OPTIONS, setup);
     this.#triggers = new TriggerBatcher(
       (items) => this.#stream.send(items, CALL_LIMIT_MS),
       (callback) => this.#system.nextTurn(callback),
@@ -257,6 +261,11 @@ export class DuctorClient {
     return this.#schedules.calls;
   }
 
+  /** Pools, recipients and rules as one document. */
+  get bundles(): BundleCalls {
+    return this.#bundles.calls;
+  }
+
   /** Many runs at once, by a filter: to end, to wait, to go on; and parked runs by what parked them. */
   get batches(): BatchCalls {
     return batchCalls(this.#runs, () => ({
@@ -271,6 +280,7 @@ export class DuctorClient {
     this.#results.close();
     this.#runs.close();
     this.#schedules.close();
+    this.#bundles.close();
   }
 
   #handle(runId: string, version: number, existing: boolean): RunHandle<unknown> {

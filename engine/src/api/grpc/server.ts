@@ -74,6 +74,7 @@ export interface GrpcServerOptions {
   readonly pools: PoolServiceParts['pools'];
   readonly recipients: RecipientServiceParts['recipients'];
   readonly rules: RoutingServiceParts['rules'];
+  readonly bundles: RoutingServiceParts['bundles'];
   readonly router: RoutingServiceParts['router'];
   readonly decisions: RoutingServiceParts['decisions'];
   readonly outcomes: RoutingServiceParts['outcomes'];

@@ -8,6 +8,7 @@ import {
   type ServiceError,
 } from '@grpc/grpc-js';
 import { AssignmentServiceClient } from '../../gen/ductor/v1/assignment.js';
+import { BundleServiceClient } from '../../gen/ductor/v1/bundle.js';
 import { EndpointServiceClient } from '../../gen/ductor/v1/endpoint.js';
 import { PoolServiceClient } from '../../gen/ductor/v1/pool.js';
 import { RecipientServiceClient } from '../../gen/ductor/v1/recipient.js';
@@ -34,6 +35,7 @@ const CHANNEL_OPTIONS = { 'grpc.max_receive_message_length': 16 * 1024 * 1024 };
 /** An engine that is called. Close it, or the process stays. */
 export class EngineClient {
   readonly assignments: AssignmentServiceClient;
+  readonly bundles: BundleServiceClient;
   readonly endpoints: EndpointServiceClient;
   readonly pools: PoolServiceClient;
   readonly recipients: RecipientServiceClient;
@@ -51,6 +53,7 @@ export class EngineClient {
   ) {
     const security: ChannelCredentials = endpoint.isSecure ? credentials.createSsl() : credentials.createInsecure();
     this.assignments = new AssignmentServiceClient(endpoint.address, security, CHANNEL_OPTIONS);
+    this.bundles = new BundleServiceClient(endpoint.address, security, CHANNEL_OPTIONS);
     this.endpoints = new EndpointServiceClient(endpoint.address, security, CHANNEL_OPTIONS);
     this.pools = new PoolServiceClient(endpoint.address, security, CHANNEL_OPTIONS);
     this.recipients = new RecipientServiceClient(endpoint.address, security, CHANNEL_OPTIONS);
@@ -95,6 +98,7 @@ export class EngineClient {
 
   close(): void {
     this.assignments.close();
+    this.bundles.close();
     this.endpoints.close();
     this.pools.close();
     this.recipients.close();

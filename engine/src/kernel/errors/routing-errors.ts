@@ -10,6 +10,13 @@ export const ROUTING_ERRORS = {
     meaning: 'The assignment is in a state that this does not lead on from.',
     remedy: 'Read the assignment: only an offer is accepted, confirmed or declined, only active work is completed.',
   },
+  bundle_ambiguous: {
+    grpc: 'FAILED_PRECONDITION',
+    http: 412,
+    retryable: false,
+    meaning: 'A bundle could not tell recipients apart: several without an external_id have one name.',
+    remedy: 'Give them external_ids, or names of their own.',
+  },
   capacity_authority_unavailable: {
     grpc: 'UNAVAILABLE',
     http: 503,

@@ -16,7 +16,7 @@ import type { CapacityAuthority } from '../ports.js';
 import type { Pool } from './pool.js';
 import { statsOf, type PoolStats } from './pool-stats.js';
 import { setKillSwitch, updatePool } from './sql/change-pool.js';
-import { deletePool } from './sql/delete-pool.js';
+import { deletePools } from './sql/delete-pools.js';
 import { insertPool } from './sql/insert-pool.js';
 import { listMembers } from './sql/list-members.js';
 import { findPool, listPools, lockPool } from './sql/read-pools.js';
@@ -166,7 +166,7 @@ export function createPools(options: PoolsOptions): Pools {
         const was = await lockPool(tx, tenantId, poolId);
         if (was === undefined) throw unknown(poolId);
         checkVersion(`pool ${was.fields.name}`, was.recordVersion, expected);
-        await deletePool(tx, tenantId, poolId);
+        await deletePools(tx, tenantId, [poolId]);
         await audit(tx, caller, poolId);
         return was;
       }),

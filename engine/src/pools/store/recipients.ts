@@ -11,10 +11,11 @@ import { DuctorError } from '../../kernel/index.js';
 import type { Queryable, TenantAccess } from '../../store/index.js';
 import { deedOf, insertAudit } from '../../tenancy/index.js';
 import { recipientCheck, stateAfter, type RecipientFields } from '../objects/recipient.js';
+import { withPrimary } from '../objects/with-primary.js';
 import type { CapacityAuthority, RecipientCounters } from '../ports.js';
 import type { Caller } from './pools.js';
 import type { Recipient } from './recipient.js';
-import { deleteRecipient } from './sql/delete-recipient.js';
+import { deleteRecipients } from './sql/delete-recipients.js';
 import { insertRecipient } from './sql/insert-recipient.js';
 import { putMemberships } from './sql/put-memberships.js';
 import { findPool } from './sql/read-pools.js';
@@ -66,20 +67,6 @@ function unknown(recipientId: string): DuctorError {
 async function audit(tx: Queryable, { by, method }: Caller, objectId: string, reason = ''): Promise<void> {
   const deed = deedOf(by, method, reason);
   await insertAudit(tx, [{ ...deed, tenantId: by.tenantId, objectKind: 'recipient', objectId, outcome: 'ok' }]);
-}
-
-/** The fields with the primary pool among the memberships, in the place of another one it moves away from. */
-function withPrimary(fields: RecipientFields, before: string | undefined): RecipientFields {
-  const { pool_id: primary, memberships } = fields;
-  const kept = before === undefined || before === primary ? memberships : withoutPool(memberships, before);
-  if (primary === undefined || kept.some(({ pool_id }) => pool_id === primary)) {
-    return { ...fields, memberships: kept };
-  }
-  return { ...fields, memberships: [{ pool_id: primary }, ...kept] };
-}
-
-function withoutPool(memberships: RecipientFields['memberships'], poolId: string): RecipientFields['memberships'] {
-  return memberships.filter(({ pool_id }) => pool_id !== poolId);
 }
 
 function poolsOf({ memberships }: RecipientFields): readonly string[] {
@@ -162,7 +149,7 @@ class Changing {
       throw new DuctorError('recipient_exists', taken(fields));
     }
     await join(tx, tenantId, recipientId, fields);
-    await counting.capacity.open(tx, tenantId, recipientId);
+    await counting.capacity.open(tx, tenantId, [recipientId]);
     await audit(tx, caller, recipientId);
     return { answer: await counting.one(tx, tenantId, recipientId), pools: poolsOf(fields) };
   }
@@ -173,12 +160,13 @@ class Changing {
     const { tenantId } = caller.by;
     const { fields } = await this.locked(recipientId, expectedVersion);
     const answer = await counting.one(tx, tenantId, recipientId);
-    if (!(await counting.capacity.close(tx, tenantId, recipientId))) {
+    const closed = await counting.capacity.close(tx, tenantId, [recipientId]);
+    if (closed.length === 0) {
       const { committed, held } = answer.counters;
       const message = `recipient ${fields.name} has work: ${committed} units committed, ${held} reserved`;
       throw new DuctorError('recipient_in_use', message);
     }
-    await deleteRecipient(tx, tenantId, recipientId);
+    await deleteRecipients(tx, tenantId, [recipientId]);
     await audit(tx, caller, recipientId);
     return { answer, pools: poolsOf(fields) };
   }

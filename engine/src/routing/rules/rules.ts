@@ -13,7 +13,7 @@ import type { Queryable, TenantAccess } from '../../store/index.js';
 import { deedOf, insertAudit } from '../../tenancy/index.js';
 import { ruleCheck, type Rule, type RuleFields } from './rule.js';
 import { allRules, findRule, listRules, lockRule, lockRules, type RulePlace } from './sql/read-rules.js';
-import { countRules, deleteRule, insertRule, setPriorities, updateRule } from './sql/write-rules.js';
+import { countRules, deleteRules, insertRule, setPriorities, updateRule } from './sql/write-rules.js';
 
 /** Most rules of a tenant: a decision without a pool asks them one by one. */
 export const MAX_RULES = 1000;
@@ -151,7 +151,7 @@ export function createRules({ db, cel, newId, onChange }: RulesOptions): Rules {
     remove: (caller, ruleId, expected) =>
       change(caller, async (tx, tenantId) => {
         const was = await locked(tx, tenantId, ruleId, expected);
-        await deleteRule(tx, tenantId, ruleId);
+        await deleteRules(tx, tenantId, [ruleId]);
         await audit(tx, caller, [ruleId]);
         return was;
       }),

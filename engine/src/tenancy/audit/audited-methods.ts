@@ -6,12 +6,23 @@ import { PERMISSIONS } from '../permissions.js';
 
 /** Kinds of objects. */
 export type ObjectKind =
-  'api_key' | 'assignment' | 'endpoint' | 'pool' | 'recipient' | 'rule' | 'run' | 'schedule' | 'tenant' | 'workflow';
+  | 'api_key'
+  | 'assignment'
+  | 'bundle'
+  | 'endpoint'
+  | 'pool'
+  | 'recipient'
+  | 'rule'
+  | 'run'
+  | 'schedule'
+  | 'tenant'
+  | 'workflow';
 
 /** Every kind. */
 export const OBJECT_KINDS: readonly ObjectKind[] = [
   'api_key',
   'assignment',
+  'bundle',
   'endpoint',
   'pool',
   'recipient',
@@ -37,6 +48,8 @@ const AUDITED: Readonly<Record<string, AuditedMethod>> = {
   '/ductor.v1.AssignmentService/ConfirmAssignment': { kind: 'assignment', field: 'assignmentId' },
   '/ductor.v1.AssignmentService/DeclineAssignment': { kind: 'assignment', field: 'assignmentId' },
   '/ductor.v1.AssignmentService/ReleaseAssignment': { kind: 'assignment', field: 'assignmentId' },
+  // Each object that changes has a row of its own.
+  '/ductor.v1.BundleService/ApplyRoutingBundle': { kind: 'bundle', field: 'expectedPlan' },
   '/ductor.v1.EndpointService/DeleteEndpoint': { kind: 'endpoint', field: 'endpointId' },
   '/ductor.v1.EndpointService/RegisterEndpoint': { kind: 'endpoint', field: 'name' },
   '/ductor.v1.PoolService/CreatePool': { kind: 'pool', field: 'name' },

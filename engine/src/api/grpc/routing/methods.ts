@@ -1,16 +1,19 @@
 /** The methods of routing. */
 import { AssignmentServiceService } from '../../../gen/ductor/v1/assignment.js';
+import { BundleServiceService } from '../../../gen/ductor/v1/bundle.js';
 import { RoutingServiceService } from '../../../gen/ductor/v1/routing.js';
 import { RuleServiceService } from '../../../gen/ductor/v1/rule.js';
 import type { GuardOptions } from '../guard.js';
 import { ServiceBuilder } from '../service.js';
 import * as assignments from './assignment-service.js';
+import * as bundles from './bundle-service.js';
 import * as decisions from './decision-service.js';
 import * as routes from './routing-service.js';
 import * as rules from './rule-service.js';
 
 /** What the handlers of routing need. */
 export type RoutingServiceParts = rules.RuleServiceParts &
+  bundles.BundleServiceParts &
   routes.RouteParts &
   decisions.DecisionParts &
   assignments.AssignmentParts;
@@ -55,7 +58,18 @@ function assignmentMethods(parts: RoutingServiceParts, guard: GuardOptions): Ser
     .unary(A.batchAssignments, assignments.batchAssignments(parts));
 }
 
-/** RuleService, RoutingService and AssignmentService. */
+function bundleMethods(parts: RoutingServiceParts, guard: GuardOptions): ServiceBuilder {
+  const B = BundleServiceService;
+  return new ServiceBuilder(guard)
+    .unary(B.applyRoutingBundle, bundles.applyBundle(parts))
+    .unary(B.diffRoutingBundle, bundles.diffBundle(parts))
+    .unary(B.exportRoutingBundle, bundles.exportBundle(parts));
+}
+
+/** RuleService, BundleService, RoutingService and AssignmentService. */
 export function routingMethods(parts: RoutingServiceParts, guard: GuardOptions): readonly ServiceBuilder[] {
-  return [ruleMethods(parts, guard), decisionMethods(parts, guard), assignmentMethods(parts, guard)];
+  return [
+    ...[ruleMethods(parts, guard), bundleMethods(parts, guard)],
+    ...[decisionMethods(parts, guard), assignmentMethods(parts, guard)],
+  ];
 }

@@ -75,6 +75,11 @@ export const GOOD_REQUESTS: Readonly<Record<string, GoodRequest>> = {
   '/ductor.v1.BridgeService/Work': plain(() => ({
     hello: { worker_id: '00000000-0000-4000-8000-000000000001', slots: 1 },
   })),
+  '/ductor.v1.BundleService/ApplyRoutingBundle': plain(() => ({
+    bundle: { rules: [{ name: freshName(), expr: 'true', action: 'drop' }] },
+  })),
+  '/ductor.v1.BundleService/DiffRoutingBundle': plain(() => ({ bundle: {} })),
+  '/ductor.v1.BundleService/ExportRoutingBundle': plain(() => ({})),
   '/ductor.v1.EndpointService/DeleteEndpoint': naming(({ endpointId }) => ({ endpoint_id: endpointId })),
   '/ductor.v1.EndpointService/GetEndpoint': naming(({ endpointId }) => ({ endpoint_id: endpointId })),
   '/ductor.v1.EndpointService/ListEndpoints': plain(() => ({})),
@@ -91,7 +96,7 @@ export const GOOD_REQUESTS: Readonly<Record<string, GoodRequest>> = {
   '/ductor.v1.PoolService/UpdatePool': naming(({ poolId }) => ({
     ...{ pool_id: poolId, pool: { description: 'x' }, update_mask: 'description' },
   })),
-  '/ductor.v1.RecipientService/CreateRecipient': naming(({ poolId }) => ({ pool_id: poolId, name: 'made' })),
+  '/ductor.v1.RecipientService/CreateRecipient': naming(({ poolId }) => ({ pool_id: poolId, name: freshName() })),
   '/ductor.v1.RecipientService/DeleteRecipient': naming(({ recipientId }) => ({ recipient_id: recipientId })),
   '/ductor.v1.RecipientService/GetRecipient': naming(({ recipientId }) => ({ recipient_id: recipientId })),
   '/ductor.v1.RecipientService/ListRecipients': naming(({ poolId }) => ({ pool_id: poolId })),
@@ -101,7 +106,7 @@ export const GOOD_REQUESTS: Readonly<Record<string, GoodRequest>> = {
     answer: 'recipient_not_paused',
   },
   '/ductor.v1.RecipientService/UpdateRecipient': naming(({ recipientId }) => ({
-    ...{ recipient_id: recipientId, recipient: { name: 'renamed' }, update_mask: 'name' },
+    ...{ recipient_id: recipientId, recipient: { name: freshName() }, update_mask: 'name' },
   })),
   '/ductor.v1.RoutingService/ExplainDecision': naming(({ decisionId }) => ({ decision_id: decisionId })),
   '/ductor.v1.RoutingService/ExportDecision': naming(({ decisionId }) => ({ decision_id: decisionId })),

@@ -103,12 +103,11 @@ let pools = 0;
 let keys = 0;
 
 async function makePool(client: TestClient): Promise<Pick<Ids, 'poolId' | 'recipientId'>> {
-  const named = CreatePoolRequest.fromPartial({
-    ...{ name: `named-${(pools += 1)}`, config: { requiresAcceptance: true } },
-  });
+  const number = (pools += 1);
+  const named = CreatePoolRequest.fromPartial({ name: `named-${number}`, config: { requiresAcceptance: true } });
   const poolId = (await call(client, PoolServiceService.createPool, named)).data?.id ?? '';
   const state = RecipientState.RECIPIENT_STATE_AVAILABLE;
-  const member = CreateRecipientRequest.fromPartial({ poolId, name: 'member', state });
+  const member = CreateRecipientRequest.fromPartial({ poolId, name: `member-${number}`, state });
   const { data } = await call(client, RecipientServiceService.createRecipient, member);
   return { poolId, recipientId: data?.id ?? '' };
 }

@@ -1,6 +1,7 @@
-import { prepared, type Queryable } from '../../../store/index.js';
+import { prepared, uuidArray, type Queryable } from '../../../store/index.js';
 import type { Pool } from '../pool.js';
 import { POOL_COLUMNS, toPool, type PoolRow } from './pool-row.js';
+import { versionsOf, type VersionRow, type Versions } from './version-row.js';
 
 const FIND = prepared(
   'pools_find_pool',
@@ -15,6 +16,15 @@ const LIST = prepared(
   `select ${POOL_COLUMNS} from ductor.pool p
     where p.tenant_id = $1::uuid and p.name > $2 and ($3::text is null or p.status = $3)
     order by p.name limit $4`,
+);
+const ALL = prepared(
+  'pools_all_pools',
+  `select ${POOL_COLUMNS} from ductor.pool p where p.tenant_id = $1::uuid order by p.name limit $2`,
+);
+const VERSIONS = prepared(
+  'pools_lock_pool_versions',
+  `select p.pool_id as id, p.record_version as version from ductor.pool p
+    where p.tenant_id = $1::uuid and p.pool_id = any($2::uuid[]) order by p.pool_id for update`,
 );
 
 /** One pool; undefined when there is none. */
@@ -37,4 +47,16 @@ export async function listPools(
 ): Promise<readonly Pool[]> {
   const { rows } = await db.query<PoolRow>(LIST, [tenantId, afterName, status, limit]);
   return rows.map(toPool);
+}
+
+/** The pools of a tenant by name, so many at most. */
+export async function allPools(db: Queryable, tenantId: string, limit: number): Promise<readonly Pool[]> {
+  const { rows } = await db.query<PoolRow>(ALL, [tenantId, limit]);
+  return rows.map(toPool);
+}
+
+/** Locks pools until the transaction ends, in the order of their ids; their versions, of those that there are. */
+export async function lockPoolVersions(tx: Queryable, tenantId: string, ids: readonly string[]): Promise<Versions> {
+  const { rows } = await tx.query<VersionRow>(VERSIONS, [tenantId, uuidArray(ids)]);
+  return versionsOf(rows);
 }

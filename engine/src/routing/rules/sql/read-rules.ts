@@ -1,4 +1,4 @@
-import { prepared, type Queryable } from '../../../store/index.js';
+import { prepared, uuidArray, type Queryable, type Row } from '../../../store/index.js';
 import type { Rule } from '../rule.js';
 import { RULE_COLUMNS, RULE_ORDER, toRule, type RuleRow } from './rule-row.js';
 
@@ -15,6 +15,11 @@ const LIST = prepared(
 const LOCK_ALL = prepared(
   'routing_lock_rules',
   `select ${RULE_COLUMNS} from ductor.rule r where r.tenant_id = $1::uuid order by r.rule_id for update of r`,
+);
+const LOCK_VERSIONS = prepared(
+  'routing_lock_rule_versions',
+  `select r.rule_id as id, r.record_version as version from ductor.rule r
+    where r.tenant_id = $1::uuid and r.rule_id = any($2::uuid[]) order by r.rule_id for update of r`,
 );
 const ALL = prepared(
   'routing_all_rules',
@@ -59,4 +64,19 @@ export async function lockRules(tx: Queryable, tenantId: string): Promise<readon
 export async function allRules(db: Queryable, tenantId: string): Promise<readonly Rule[]> {
   const { rows } = await db.query<RuleRow>(ALL, [tenantId]);
   return rows.map(toRule);
+}
+
+interface VersionRow extends Row {
+  readonly id: string;
+  readonly version: number;
+}
+
+/** Locks rules until the transaction ends, in the order of their ids; versions by id, of those that there are. */
+export async function lockRuleVersions(
+  tx: Queryable,
+  tenantId: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await tx.query<VersionRow>(LOCK_VERSIONS, [tenantId, uuidArray(ids)]);
+  return new Map(rows.map(({ id, version }) => [id, version]));
 }

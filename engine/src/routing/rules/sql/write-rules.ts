@@ -1,5 +1,5 @@
 import { impossible } from '../../../kernel/index.js';
-import type { Queryable } from '../../../store/index.js';
+import { uuidArray, type Queryable } from '../../../store/index.js';
 import type { Rule, RuleFields } from '../rule.js';
 import { RULE_COLUMNS, toRule, type RuleRow } from './rule-row.js';
 
@@ -44,9 +44,46 @@ export async function setPriorities(
   );
 }
 
-/** Removes a locked rule. */
-export async function deleteRule(tx: Queryable, tenantId: string, ruleId: string): Promise<void> {
-  await tx.query('delete from ductor.rule where tenant_id = $1::uuid and rule_id = $2::uuid', [tenantId, ruleId]);
+/** Removes locked rules. */
+export async function deleteRules(tx: Queryable, tenantId: string, ruleIds: readonly string[]): Promise<void> {
+  if (ruleIds.length === 0) return;
+  await tx.query('delete from ductor.rule where tenant_id = $1::uuid and rule_id = any($2::uuid[])', [
+    tenantId,
+    uuidArray(ruleIds),
+  ]);
+}
+
+/** A rule as it is to be. */
+interface WrittenRule {
+  readonly id: string;
+  readonly fields: RuleFields;
+}
+
+const valuesOf = (tenantId: string, rules: readonly WrittenRule[]): unknown[] => [
+  tenantId,
+  uuidArray(rules.map(({ id }) => id)),
+  rules.map(({ fields }) => JSON.stringify(fields)),
+];
+
+/** Stores new rules. Throws what the database throws when a name is taken. */
+export async function insertRules(tx: Queryable, tenantId: string, rules: readonly WrittenRule[]): Promise<void> {
+  if (rules.length === 0) return;
+  await tx.query(
+    `insert into ductor.rule (tenant_id, rule_id, fields)
+      select $1::uuid, n.rule_id, n.fields from unnest($2::uuid[], $3::jsonb[]) as n (rule_id, fields)`,
+    valuesOf(tenantId, rules),
+  );
+}
+
+/** Stores what locked rules are now. */
+export async function updateRules(tx: Queryable, tenantId: string, rules: readonly WrittenRule[]): Promise<void> {
+  if (rules.length === 0) return;
+  await tx.query(
+    `update ductor.rule r set fields = n.fields, record_version = r.record_version + 1, updated_at = ductor.now_us()
+      from unnest($2::uuid[], $3::jsonb[]) as n (rule_id, fields)
+      where r.tenant_id = $1::uuid and r.rule_id = n.rule_id`,
+    valuesOf(tenantId, rules),
+  );
 }
 
 /** How many rules the tenant has. */
