@@ -12,11 +12,11 @@ import {
   HttpDesk,
   taskTokens,
 } from './bridge/index.js';
-import { type Bus, type ClosableBus, postgresBus, redisBus, withoutVainHints } from './bus/index.js';
+import { type ClosableBus, postgresBus, redisBus, withoutVainHints } from './bus/index.js';
 import type { Settings } from './config.js';
 import { egressClient, egressGuard, systemResolver } from './egress/index.js';
 import { createCelCompiler } from './expressions/index.js';
-import { createRouting, type Routing } from './routing/index.js';
+import { createRouting, type Routing, type RoutingOptions } from './routing/index.js';
 import {
   type ClusterSecret,
   ENGINE_VERSION,
@@ -124,7 +124,7 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
   const doors = createDoors({
     ...{ tenancy, catalog: registry, plans: registry.planSource, coordinator, bridge, bus, clock, random, log },
     ...{ reader, schedules, tracing, endpoints, metrics: metrics.registry },
-    ...routingOf(node, { newId, bus, secret }),
+    ...routingOf(node, { newId, bus, secret, apps: bridge.strategies }),
     ...{ metricsAccess: settings.DUCTOR_METRICS, callsPerKey: settings.DUCTOR_CALLS_PER_KEY },
   });
   advertised.address = await listen(doors, settings);
@@ -154,7 +154,7 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
 /** Routing, with a key of its own for the seeds of random choices. */
 function routingOf(
   { db, clock }: Node,
-  { secret, ...parts }: { readonly newId: () => string; readonly bus: Bus; readonly secret: ClusterSecret },
+  { secret, ...parts }: Pick<RoutingOptions, 'newId' | 'bus' | 'apps'> & { readonly secret: ClusterSecret },
 ): Routing {
   const [seedKey] = secret.keysFor('ductor/routing-seed/v1');
   const engine = { version: ENGINE_VERSION, tzdb: process.versions.tz ?? '' };

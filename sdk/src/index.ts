@@ -64,6 +64,15 @@ export type {
   PoolStrategy,
   PoolStrategyName,
 } from './pools/pool-node.js';
+export {
+  type AppStrategy,
+  defineStrategy,
+  type RoutedWork,
+  type StrategyCandidate,
+  type StrategyChoice,
+  type StrategyOptions,
+  type StrategyPick,
+} from './strategy/define-strategy.js';
 export type { PayloadCodec } from './values/payload-codec.js';
 export { type LogLevel, type LogSink, consoleSink } from './worker/log.js';
 export { type Worker, type WorkerOptions, createWorker } from './worker/worker.js';

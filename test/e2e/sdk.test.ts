@@ -108,7 +108,7 @@ beforeAll(async () => {
   engine = await startEngine({ dataDir: dataFolder('sdk') });
   const connection = { engine: engine.address, apiKey: engine.apiKey };
   client = new DuctorClient(connection);
-  const start = (workflows: Parameters<typeof createWorker>[0]['workflows'], capacity: number): Worker =>
+  const start = (workflows: NonNullable<Parameters<typeof createWorker>[0]['workflows']>, capacity: number): Worker =>
     createWorker({ ...connection, workflows, capacity, handleSignals: false });
   const workers = [
     start([shaky, handled, failing, patient], 50),

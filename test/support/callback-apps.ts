@@ -1,7 +1,6 @@
 /** Apps that the engine calls, in this process: by signed HTTP and by gRPC, well-behaved or not. */
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import {
-  type AnyWorkflow,
   type ConnectionOptions,
   type EndpointOptions,
   expressCallback,
@@ -28,9 +27,8 @@ export interface CallbackTestApp {
 }
 
 /** What an app is made of. */
-export interface AppOptions extends Partial<Omit<EndpointOptions, 'workflows'>> {
+export interface AppOptions extends Partial<EndpointOptions> {
   readonly connection: ConnectionOptions;
-  readonly workflows: readonly AnyWorkflow[];
   readonly name: string;
   /** HTTP: sees a call before the handler does; true: it has answered it. */
   readonly before?: (call: RecordedCall, response: ServerResponse) => boolean;
@@ -52,7 +50,7 @@ export async function readBody(request: IncomingMessage): Promise<Buffer> {
 
 /** Starts and registers an HTTP app. */
 export async function httpApp(options: AppOptions): Promise<CallbackTestApp> {
-  const { connection, workflows, before, ...endpoint } = options;
+  const { connection, workflows = [], strategies = [], before, ...endpoint } = options;
   const calls: RecordedCall[] = [];
   let handle: RequestListener = (_, response) => response.writeHead(503).end();
   const server = createServer((request, response) => {
@@ -63,8 +61,9 @@ export async function httpApp(options: AppOptions): Promise<CallbackTestApp> {
     });
   });
   const url = `http://127.0.0.1:${await listen(server)}/callbacks`;
-  const { signingKeys } = await registerEndpoint({ ...connection, workflows, form: 'http', url, ...endpoint });
-  handle = expressCallback({ workflows, signingKey: signingKeys, audience: url, log: () => undefined });
+  const served = { workflows, strategies };
+  const { signingKeys } = await registerEndpoint({ ...connection, ...served, form: 'http', url, ...endpoint });
+  handle = expressCallback({ ...served, signingKey: signingKeys, audience: url, log: () => undefined });
   return {
     ...{ url, signingKeys, calls },
     async stop() {
@@ -76,8 +75,8 @@ export async function httpApp(options: AppOptions): Promise<CallbackTestApp> {
 
 /** Starts a gRPC app, which registers itself. */
 export async function grpcApp(options: AppOptions): Promise<CallbackTestApp> {
-  const { connection, workflows, before: _, ...endpoint } = options;
-  const server = serveCallbacks({ ...connection, workflows, port: 0, log: () => undefined, ...endpoint });
+  const { connection, before: _, ...endpoint } = options;
+  const server = serveCallbacks({ ...connection, port: 0, log: () => undefined, ...endpoint });
   await server.ready;
   return {
     ...{ url: `http://127.0.0.1:${server.port}`, signingKeys: [], calls: [] },

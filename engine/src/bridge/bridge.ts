@@ -19,8 +19,10 @@ import type { TaskKind } from './queue/capability.js';
 import { FairQueue, type QueueDepth, type QueueLimits } from './queue/fair-queue.js';
 import { Crew } from './session/crew.js';
 import { registerAll, type Registrations } from './session/register.js';
+import type { StrategyApps } from '../routing/index.js';
 import { Session, type SessionHost } from './session/session.js';
 import type { WorkStream, WorkStreamEvents } from './session/work-stream.js';
+import { StrategyDesk } from './strategies/strategy-desk.js';
 import type { TaskTokens } from './token.js';
 
 /** Parts of the bridge. */
@@ -70,6 +72,7 @@ export class Bridge implements Invoker {
   readonly #queue: FairQueue<Session>;
   readonly #crew: Crew;
   readonly #host: SessionHost;
+  readonly #strategies: StrategyDesk<Session>;
   readonly #sessions = new Set<Session>();
   readonly #sessionsOfTenant = new Map<string, number>();
   /** Sessions to look at at the end of this turn. */
@@ -84,6 +87,10 @@ export class Bridge implements Invoker {
     this.#options = options;
     this.#queue = new FairQueue(options.queueLimits);
     this.#crew = new Crew(options.clock, () => this.#knownCoordinator());
+    this.#strategies = new StrategyDesk(options.clock, (session, question, bytes) => {
+      session.outbox.question(question, bytes);
+      this.#host.changed(session);
+    });
     this.#host = this.#sessionHost();
   }
 
@@ -123,6 +130,11 @@ export class Bridge implements Invoker {
       const ref = { tenantId, runId, path, attempt };
       if (this.#host.isGenuine(ref, token)) this.#host.heartbeat(ref, null);
     }
+  }
+
+  /** Strategies in the code of the apps that have a stream to this node, or that it calls. */
+  get strategies(): StrategyApps {
+    return this.#strategies;
   }
 
   /** What it holds now. */
@@ -217,6 +229,7 @@ export class Bridge implements Invoker {
           settled(ack);
         }),
       keep: (ref, subStep, settled) => this.#knownCoordinator().keep(ref, subStep, settled),
+      answered: (session, answer) => this.#strategies.answered(session, answer),
       heartbeat: (ref, progress) => this.#knownCoordinator().heartbeat?.(ref, progress),
       inventory: (session, holds) => this.#crew.takeInventory(session, holds),
       changed: (session) => {
@@ -242,6 +255,7 @@ export class Bridge implements Invoker {
     };
     if (this.#isDraining) session.outbox.draining = true;
     this.#crew.join(session, tenantId, hello.workerId);
+    this.#strategies.join(session, tenantId, hello.name || hello.workerId, hello.strategies);
   }
 
   #ended(session: Session): void {
@@ -253,6 +267,7 @@ export class Bridge implements Invoker {
     else this.#sessionsOfTenant.set(tenantId, left);
     if (session.consumer !== null) this.#queue.leave(session.consumer);
     this.#crew.leave(session);
+    this.#strategies.leave(session);
     this.#enqueue(session.takeUnwritten());
     this.#scheduleTurn();
   }

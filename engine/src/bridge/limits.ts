@@ -23,6 +23,14 @@ export const MAX_WORKFLOWS = 1_000;
 export const MAX_HANDLERS = 1_000;
 export const MAX_QUEUES = 100;
 export const MAX_HOLDS = 50_000;
+/** Strategies in code that an app may have. */
+export const MAX_STRATEGIES = 100;
+/** Questions to strategies in code that a session has at once; beyond, others are asked, or nobody. */
+export const MAX_QUESTIONS = 1_000;
+/** Longest question. */
+export const MAX_QUESTION_BYTES = 2 * 1024 * 1024;
+/** Of what an app says why its strategy did not choose; longer is cut. */
+export const MAX_PROBLEM_CHARS = 200;
 export const MAX_SESSIONS_PER_TENANT = 1_000;
 export const MAX_SESSIONS = 10_000;
 /** Names: handlers, queues, encodings of values. */

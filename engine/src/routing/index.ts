@@ -42,6 +42,7 @@ export type { Decisions } from './decisions/store/decisions.js';
 export type { DecisionQuery } from './decisions/store/sql/read-decisions.js';
 export { storedDecisionOf, type StoredDecision } from './decisions/store/stored-decision.js';
 export type { RouteAsk } from './lane/ask.js';
+export type { StrategyApps, StrategyQuestion, StrategyReply } from './lane/strategy-apps.js';
 export type { Routed, RouteCall } from './lane/route-call.js';
 export { World, type WorldChanges, type WorldParts } from './lane/world.js';
 export type { Outcomes, RecipientHealth } from './outcomes/outcomes.js';

@@ -5,16 +5,21 @@ import type { CelCompiler } from '../expressions/index.js';
 import { createDecisions, type Decisions } from './decisions/store/decisions.js';
 import { createDirectory, type Directory } from './directory.js';
 import type { RouteAsk } from './lane/ask.js';
+import { Asking } from './lane/asking.js';
 import { RouteLane } from './lane/lane.js';
 import type { LaneParts } from './lane/lane-parts.js';
 import { Previews } from './lane/preview.js';
+import { SharedReads } from './lane/shared-reads.js';
+import { NO_APPS, type StrategyApps } from './lane/strategy-apps.js';
 import type { RouteCall, Routed } from './lane/route-call.js';
 import { createOutcomes, type Outcomes } from './outcomes/outcomes.js';
 import type { Decision } from './pipeline/decision.js';
 import { PoolViews } from './views/pool-views.js';
 
 /** What it needs. */
-export interface RoutingOptions extends Omit<LaneParts, 'views'> {
+export interface RoutingOptions extends Omit<LaneParts, 'views' | 'apps'> {
+  /** Apps that have strategies in code. Default: none. */
+  readonly apps?: StrategyApps;
   readonly cel: CelCompiler;
   readonly bus: Bus;
 }
@@ -44,9 +49,11 @@ export interface Routing extends Directory {
 export function createRouting(options: RoutingOptions): Routing {
   const { db, cel, clock, bus, newId, seedKey, engine } = options;
   const views = new PoolViews({ db, cel, clock, bus });
-  const parts = { db, clock, views, newId, seedKey, engine };
-  const lane = new RouteLane(parts);
-  const previews = new Previews(parts);
+  const parts = { db, clock, views, newId, seedKey, engine, apps: options.apps ?? NO_APPS };
+  const reads = new SharedReads(parts);
+  const asking = new Asking(parts, reads);
+  const lane = new RouteLane(parts, asking);
+  const previews = new Previews(parts, reads, asking);
   return {
     ...createDirectory({
       ...{ db, cel, newId },

@@ -16,6 +16,8 @@ import { machine, type System, type SystemTimer } from '../connection/system.js'
 import { DuctorError } from '../errors.js';
 import { SDK_VERSION } from '../version.js';
 import { type PayloadCodec, type WirePayload, valueCoder } from '../values/payload-codec.js';
+import type { AppStrategy } from '../strategy/define-strategy.js';
+import { StrategyRunner } from '../strategy/strategy-runner.js';
 import type { AnyWorkflow } from '../workflow/define-workflow.js';
 import type { Outcome } from '../worker/attempt-outcome.js';
 import { bodiesOf } from '../worker/bodies.js';
@@ -23,11 +25,14 @@ import { Heartbeats } from '../worker/heartbeats.js';
 import { consoleSink, type LogSink } from '../worker/log.js';
 import { attemptKey } from '../worker/result-outbox.js';
 import { TaskRunner } from '../worker/task-runner.js';
+import type { VerifiedCall } from './verify.js';
 
 /** What an app of either form takes. */
 export interface CallbackAppOptions {
-  /** Workflows whose steps this app runs. */
-  readonly workflows: readonly AnyWorkflow[];
+  /** Workflows whose steps this app runs. Default: none. */
+  readonly workflows?: readonly AnyWorkflow[];
+  /** Routing strategies that it answers for. Default: none. */
+  readonly strategies?: readonly AppStrategy[];
   /** Step bodies that run at once; more are refused and come again. Default 1,000. */
   readonly capacity?: number;
   /** Where lines go. Default: JSON on standard error from info on. */
@@ -79,16 +84,18 @@ export class CallbackApp {
   readonly #capacity: number;
   readonly #runner: TaskRunner;
   readonly #heartbeats: Heartbeats;
+  readonly #strategies: StrategyRunner;
   readonly #running = new Map<string, Running>();
 
   /** Throws DuctorError invalid_argument when two workflows have one slug, or for a codec's name. */
   constructor(options: CallbackAppOptions) {
-    const { workflows, capacity = CAPACITY, log = consoleSink, system = machine } = options;
+    const { workflows = [], strategies = [], capacity = CAPACITY, log = consoleSink, system = machine } = options;
     const bodies = bodiesOf(workflows);
     const values = valueCoder(options.payloadCodec);
     this.log = log;
     this.system = system;
     this.#capacity = capacity;
+    this.#strategies = new StrategyRunner(strategies, system, log);
     this.#heartbeats = new Heartbeats(system, (beat) => this.#sendBeat(beat), values);
     this.#runner = new TaskRunner({
       ...{ system, log, values, tracer: tracerOf(options.openTelemetry, SDK_VERSION) },
@@ -96,6 +103,12 @@ export class CallbackApp {
       heartbeat: (task, progress) => this.#heartbeats.beat(task, progress),
       record: (task, name, output) => this.#record(task, name, output),
     });
+  }
+
+  /** Does what the call asks for; resolves with what there is to answer. Throws DuctorError limit_exceeded. */
+  async handle(call: VerifiedCall, caller: Caller): Promise<Answer> {
+    if ('task' in call) return this.run(call.task, caller);
+    return { $case: 'strategyAnswer', value: await this.#strategies.answer(call.question) };
   }
 
   /** Runs the attempt, or goes on with it; resolves with what there is to answer. Throws DuctorError limit_exceeded. */

@@ -51,10 +51,10 @@ export function expressCallback(options: ExpressCallbackOptions): CallbackHandle
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     checkRequest(request, keys !== 'unsigned');
     const body = await bodyOf(request, limit);
-    const { task } = verifier.verify(headersOf(request), body);
+    const call = verifier.verify(headersOf(request), body);
     const stop = new AbortController();
     response.once('close', () => stop.abort());
-    const event = await app.run(task, { signal: stop.signal });
+    const event = await app.handle(call, { signal: stop.signal });
     if (stop.signal.aborted) return;
     response.writeHead(200, { 'content-type': CONTENT_TYPE });
     response.end(InvokeResponse.encode({ event }).finish());

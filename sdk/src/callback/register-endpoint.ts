@@ -4,6 +4,7 @@ import type { RegisterEndpointResponse } from '../gen/ductor/v1/endpoint.js';
 import { CHANNEL_OPTIONS, channelTarget, type ConnectionOptions, resolveConnection } from '../connection/connection.js';
 import { present, unary } from '../client/unary.js';
 import { DuctorError } from '../errors.js';
+import type { AppStrategy } from '../strategy/define-strategy.js';
 import type { AnyWorkflow } from '../workflow/define-workflow.js';
 import { definitionMessage } from '../worker/definition-message.js';
 
@@ -17,8 +18,13 @@ export interface EndpointOptions extends ConnectionOptions {
   readonly url: string;
   /** Whom calls name as meant for. Default: the URL. */
   readonly audience?: string;
-  /** Workflows whose steps it runs; definitions that are new are published. */
-  readonly workflows: readonly AnyWorkflow[];
+  /**
+   * Workflows whose steps it runs; definitions that are new are published. With neither these nor strategies what it
+   * serves stays as it is.
+   */
+  readonly workflows?: readonly AnyWorkflow[];
+  /** Routing strategies that it answers for. */
+  readonly strategies?: readonly AppStrategy[];
   /** Queues it serves. Default ["default"]. */
   readonly queues?: readonly string[];
   /** Attempts that it is called for at once, 1 to 10,000. Default 50. */
@@ -47,7 +53,8 @@ export async function registerEndpoint(options: EndpointOptions): Promise<Regist
   const connection = resolveConnection(options);
   const target = channelTarget(connection.addresses);
   const client = new EndpointServiceClient(target, connection.credentials, CHANNEL_OPTIONS);
-  const { name, url, audience = '', concurrency = 0, timeout = '', queues = [], workflows, pin = false } = options;
+  const { name, url, audience = '', concurrency = 0, timeout = '', queues = [], pin = false } = options;
+  const { workflows = [], strategies = [] } = options;
   const request = RegisterEndpointRequest.fromPartial({
     ...{ name, url, audience, concurrency, timeout, queues: [...queues], form: FORMS[options.form] },
     workflows: workflows.map((workflow) => ({
@@ -55,6 +62,7 @@ export async function registerEndpoint(options: EndpointOptions): Promise<Regist
       handlers: [...workflow.handlers.keys()],
       pin,
     })),
+    strategies: strategies.map(({ name: strategy, version }) => ({ name: strategy, version })),
   });
   try {
     const answer = await unary<RegisterEndpointResponse>((done) =>

@@ -152,10 +152,11 @@ class CallbackProcess implements CallbackServer {
     call.on('cancelled', () => stop.abort());
     const answer = async (): Promise<void> => {
       if (this.#verifier === null) throw new DuctorError('node_starting', 'this app is not registered yet');
-      const { task } = this.#verifier.verify(headersOf(call.metadata), call.request);
-      const event = await this.#app.run(task, {
+      const verified = this.#verifier.verify(headersOf(call.metadata), call.request);
+      const token = 'task' in verified ? verified.task.token : Buffer.alloc(0);
+      const event = await this.#app.handle(verified, {
         signal: stop.signal,
-        beat: (beat) => call.write({ event: { $case: 'heartbeat', value: { ...beat, token: task.token } } }),
+        beat: (beat) => call.write({ event: { $case: 'heartbeat', value: { ...beat, token } } }),
       });
       if (stop.signal.aborted) return;
       call.write({ event });

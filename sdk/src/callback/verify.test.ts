@@ -47,7 +47,8 @@ const valuesOf =
 /** What came of it: the run, or why it was refused. */
 function outcome(call: Signed, by = verifier()): string {
   try {
-    return by.verify(valuesOf(call.headers), call.body).task.runId;
+    const verified = by.verify(valuesOf(call.headers), call.body);
+    return 'task' in verified ? verified.task.runId : 'a question';
   } catch (error) {
     return error instanceof DuctorError ? `${error.code}: ${error.message}` : String(error);
   }

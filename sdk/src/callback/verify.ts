@@ -9,6 +9,7 @@
 import { createPublicKey, verify, type KeyObject } from 'node:crypto';
 import { InvokeRequest } from '../gen/ductor/v1/callback.js';
 import type { Task } from '../gen/ductor/v1/bridge.js';
+import type { StrategyQuestion } from '../gen/ductor/v1/strategy.js';
 import { DuctorError } from '../errors.js';
 import { noKeys } from './development.js';
 import { SeenIds } from './seen-ids.js';
@@ -26,10 +27,8 @@ export interface VerifyOptions {
 /** Values of a header by its name in lower case: none, one, or several. */
 export type HeaderValues = (name: string) => readonly string[];
 
-/** A call that was verified. */
-export interface VerifiedCall {
-  readonly task: Task;
-}
+/** A call that was verified: an attempt to run, or a strategy to ask. */
+export type VerifiedCall = { readonly task: Task } | { readonly question: StrategyQuestion };
 
 /** How far the clocks of engine and app may be apart, and how old a call may be. */
 const TOLERANCE_MS = 300_000;
@@ -78,11 +77,12 @@ export class CallbackVerifier {
   /** The call, verified. Throws DuctorError unauthenticated, invalid_argument. */
   verify(headers: HeaderValues, body: Buffer): VerifiedCall {
     if (this.#keys !== null) this.#checkSignature(this.#keys, headers, body);
-    const { audience, task } = decode(body);
+    const { audience, task, strategyQuestion: question } = decode(body);
     const { audience: own } = this.#options;
     if (own !== undefined && audience !== own) throw refused('it is meant for another audience');
-    if (task === undefined) throw new DuctorError('invalid_argument', 'the call carries no task');
-    return { task };
+    if (task !== undefined) return { task };
+    if (question !== undefined) return { question };
+    throw new DuctorError('invalid_argument', 'the call carries neither a task nor a question');
   }
 
   #checkSignature(keys: readonly KeyObject[], headers: HeaderValues, body: Buffer): void {

@@ -16,6 +16,9 @@ import { tracerOf } from '../connection/open-telemetry.js';
 import { type System, type SystemTimer, machine } from '../connection/system.js';
 import { DuctorError } from '../errors.js';
 import { SDK_VERSION } from '../version.js';
+import type { StrategyQuestion } from '../gen/ductor/v1/strategy.js';
+import type { AppStrategy } from '../strategy/define-strategy.js';
+import { StrategyRunner } from '../strategy/strategy-runner.js';
 import type { AnyWorkflow } from '../workflow/define-workflow.js';
 import type { Outcome } from './attempt-outcome.js';
 import { bodiesOf } from './bodies.js';
@@ -30,6 +33,7 @@ import { NodeStream } from './node-stream.js';
 import { ResultOutbox, attemptKey, counter } from './result-outbox.js';
 import { SubStepSender } from './sub-step-sender.js';
 import { TaskRunner } from './task-runner.js';
+import { checkedCapacity, isFatal, slotsOf } from './worker-checks.js';
 
 const UNACKNOWLEDGED_PER_SLOT = 4;
 /** An acknowledgement takes milliseconds; one that is so late is not waited for when another node can be asked. */
@@ -38,8 +42,10 @@ const LOOK_FOR_LATE_MS = 500;
 
 /** What createWorker takes beside the connection. */
 export interface WorkerOptions extends ConnectionOptions {
-  /** Workflows whose steps this worker runs; definitions that are new are published. */
-  readonly workflows: readonly AnyWorkflow[];
+  /** Workflows whose steps this worker runs; definitions that are new are published. Default: none. */
+  readonly workflows?: readonly AnyWorkflow[];
+  /** Routing strategies that it answers for, besides its capacity. Default: none. */
+  readonly strategies?: readonly AppStrategy[];
   /** Step bodies that run at once, 1 to 10,000. Default 100. */
   readonly capacity?: number;
   /** Queues it serves. Default ["default"]. */
@@ -73,7 +79,7 @@ export interface Worker {
 
 /** Starts a worker. Throws DuctorError invalid_argument for options and definitions that cannot work. */
 export function createWorker(options: WorkerOptions): Worker {
-  for (const { definition } of options.workflows) checkDefinition(definition);
+  for (const { definition } of options.workflows ?? []) checkDefinition(definition);
   const worker = new WorkerProcess(options);
   worker.start();
   return worker;
@@ -95,6 +101,7 @@ class WorkerProcess implements Worker {
   );
   readonly #runner: TaskRunner;
   readonly #heartbeats: Heartbeats;
+  readonly #strategies: StrategyRunner;
   /** Absent on a machine of tests. */
   readonly #life: LifeThread | undefined;
   readonly #ready = deferred();
@@ -113,7 +120,8 @@ class WorkerProcess implements Worker {
     this.#id = this.#system.uuid();
     this.#slots = checkedCapacity(options.capacity ?? 100);
     this.#credits = new CreditLedger(this.#slots);
-    const bodies = bodiesOf(options.workflows);
+    this.#strategies = new StrategyRunner(options.strategies ?? [], this.#system, this.#log);
+    const bodies = bodiesOf(options.workflows ?? []);
     this.#heartbeats = new Heartbeats(this.#system, (beat) => this.#sendHeartbeat(beat), this.#connection.values);
     const life = { workerId: this.#id, log: this.#log, addresses: () => [...this.#streams.keys()] };
     this.#life = options.system === undefined ? new LifeThread(this.#connection, life) : undefined;
@@ -177,7 +185,7 @@ class WorkerProcess implements Worker {
   }
 
   #hello(): WorkerHello {
-    const { queues, name, workflows, pin } = this.#options;
+    const { queues, name, workflows = [], pin } = this.#options;
     return {
       workerId: this.#id,
       name: name ?? `${process.env['HOSTNAME'] ?? 'worker'}:${process.pid}`,
@@ -190,6 +198,7 @@ class WorkerProcess implements Worker {
         pin: pin ?? false,
       })),
       inventory: { holds: this.#holds() },
+      strategies: this.#strategies.registrations(),
     };
   }
 
@@ -217,6 +226,7 @@ class WorkerProcess implements Worker {
       });
     }
     for (const task of message.tasks) this.#take(stream, task);
+    for (const question of message.strategyQuestions) void this.#choose(stream, question);
     for (const order of message.aborts) this.#abort(order);
     if (message.revoked !== undefined) this.#credits.revoked(stream, message.revoked);
     if (message.inventoryRequest) stream.send(WorkRequest.fromPartial({ inventory: { holds: this.#holds() } }));
@@ -261,6 +271,11 @@ class WorkerProcess implements Worker {
       this.#life?.begin(task);
       this.#runner.start(task, (done, outcome) => this.#settled(stream, done, outcome));
     }
+  }
+
+  async #choose(stream: NodeStream, question: StrategyQuestion): Promise<void> {
+    const answer = await this.#strategies.answer(question);
+    stream.send(WorkRequest.fromPartial({ strategyAnswers: [answer] }));
   }
 
   #abort(order: TaskAbort): void {
@@ -372,22 +387,4 @@ class WorkerProcess implements Worker {
     this.#life?.stop();
     this.#stopped.resolve();
   }
-}
-
-/** Slots that a task takes; an older engine does not say. */
-function slotsOf({ slots }: Task): number {
-  return Math.max(1, slots);
-}
-
-/** Errors that another try would only repeat: a key that is unknown or lacks the scope. */
-function isFatal(error: Error): boolean {
-  const code: unknown = 'code' in error ? error.code : undefined;
-  return code === 16 || code === 7;
-}
-
-function checkedCapacity(capacity: number): number {
-  if (Number.isInteger(capacity) && capacity >= 1 && capacity <= 10_000) return capacity;
-  throw new DuctorError('invalid_argument', `capacity is ${capacity}, it must be a whole number from 1 to 10,000`, {
-    remedy: 'leave it out for 100',
-  });
 }

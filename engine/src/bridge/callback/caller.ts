@@ -17,7 +17,7 @@ export interface CallbackCall {
   readonly beat: (beat: TaskHeartbeat) => void;
 }
 
-/** What ends a call: the result, or parts of the work, for whose being recorded the body waits. */
+/** What ends a call: the result; parts of the work, for whose being recorded the body waits; a strategy's answer. */
 export type CallAnswer = Exclude<NonNullable<InvokeResponse['event']>, { readonly $case: 'heartbeat' }>;
 
 /** Calls endpoints of one form. */

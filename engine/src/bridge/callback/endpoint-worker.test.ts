@@ -31,6 +31,7 @@ interface Fixture extends BridgeHarness {
 const ENDPOINT: Endpoint = {
   ...{ tenantId: tenantId(1), endpointId: workerId(9), name: 'web', form: 'http', url: 'https://a/', audience: 'a' },
   ...{ queues: ['default'], concurrency: 10, timeoutMs: 30_000, revision: 1, createdAtUs: 0, updatedAtUs: 0 },
+  strategies: [],
   workflows: [{ familySlug: 'flow', handlers: ['work'], pinnedVersion: null }],
 };
 const OUTPUT = { $case: 'output', value: { data: Buffer.from('1'), encoding: '' } } as const;

@@ -24,15 +24,17 @@ import {
   type TaskResult,
   type WorkResponse,
 } from '../../gen/ductor/v1/bridge.js';
+import type { StrategyQuestion } from '../../gen/ductor/v1/strategy.js';
 import type { Principal } from '../../tenancy/index.js';
 import type { Bridge, OpenedStream } from '../bridge.js';
 import type { Endpoint } from '../endpoint/endpoint.js';
 import type { WorkStream } from '../session/work-stream.js';
 import { Breaker, type Circuit } from './breaker.js';
 import type { CallAnswer, CallbackCall, CallbackCaller } from './caller.js';
-import { failureOf, resultProblem, type Outcome } from './outcomes.js';
+import { answerProblem, failureOf, type Outcome } from './outcomes.js';
+import { answerByCall } from './question-call.js';
 import type { CallbackSigner } from './signer.js';
-import { partsProblem, SubStepDesk } from './sub-step-desk.js';
+import { SubStepDesk } from './sub-step-desk.js';
 
 /** What the workers of all endpoints share. */
 export interface EndpointWorkerDeps {
@@ -109,7 +111,7 @@ export class EndpointWorker implements WorkStream {
   /** Joins the bridge. */
   start(): void {
     if (this.#isClosed) return;
-    const { tenantId, endpointId, name, queues, concurrency, workflows } = this.endpoint;
+    const { tenantId, endpointId, name, queues, concurrency, workflows, strategies } = this.endpoint;
     const scopes: Principal['scopes'] = new Set(['bridge:work'] as const);
     const principal = { tenantId, principalId: endpointId, name: `endpoint ${name}`, scopes };
     try {
@@ -120,7 +122,8 @@ export class EndpointWorker implements WorkStream {
       return;
     }
     const hello = { workerId: this.#workerId, name: `endpoint ${name}`, slots: concurrency, queues: [...queues] };
-    this.#say((due) => (due.hello = WorkerHello.fromPartial({ ...hello, inventory: { holds: this.#holds() } })));
+    const brought = { inventory: { holds: this.#holds() }, strategies: [...strategies] };
+    this.#say((due) => (due.hello = WorkerHello.fromPartial({ ...hello, ...brought })));
   }
 
   /** What is known of it. */
@@ -165,6 +168,7 @@ export class EndpointWorker implements WorkStream {
     }
     for (const { reason, ...attempt } of message.aborts) this.#tell(keyOf(attempt), reason);
     for (const task of message.tasks) this.#take(task);
+    for (const question of message.strategyQuestions) void this.#answer(question);
     if (message.revoked !== undefined) {
       this.#credits -= message.revoked;
       this.#isRevoking = false;
@@ -227,6 +231,15 @@ export class EndpointWorker implements WorkStream {
     }
   }
 
+  async #answer(question: StrategyQuestion): Promise<void> {
+    const answer = await answerByCall({ ...this.#deps, caller: this.#caller }, this.endpoint, this.#breaker, question);
+    this.#lastError = answer.failure ?? this.#lastError;
+    if (answer.failure !== undefined) this.#lookAgain();
+    const { outcome } = answer;
+    if (outcome === null) return;
+    this.#say((due) => due.strategyAnswers.push({ questionId: question.questionId, outcome }));
+  }
+
   /** Tasks it could take beyond those under way. */
   #free(): number {
     if (this.#isDraining || this.#isClosed) return 0;
@@ -281,13 +294,13 @@ export class EndpointWorker implements WorkStream {
       const leftMs = Math.floor(endsAtMs - clock.monotonicMs());
       call.limitMs = Math.max(1, Math.min(leftMs, this.endpoint.timeoutMs));
       const answer = await this.#callOnce(call, task);
-      const isResult = answer.$case === 'result';
-      const problem = isResult ? resultProblem(task, answer.value) : partsProblem(task, answer.value);
+      const problem = answerProblem(task, answer);
       if (problem !== null) throw new DuctorError('callback_invalid', problem);
       this.#breaker.succeeded();
       if (answer.$case === 'result') return answer.value.outcome;
-      const numbered = answer.value.results.map((part) => ({ ...part, resultId: (this.#lastResultId += 1n) }));
-      const send = (parts: readonly SubStepResult[]): void => this.#say((due) => due.subResults.push(...parts));
+      const parts = answer.$case === 'subResults' ? answer.value.results : [];
+      const numbered = parts.map((part) => ({ ...part, resultId: (this.#lastResultId += 1n) }));
+      const send = (sent: readonly SubStepResult[]): void => this.#say((due) => due.subResults.push(...sent));
       task = await this.#desk.record(task, numbered, this.#isWorking ? send : () => undefined, call.stop.signal);
     }
   }
@@ -308,7 +321,7 @@ export class EndpointWorker implements WorkStream {
     const { clock, newId, signer } = this.#deps;
     const { endpointId, audience, url } = this.endpoint;
     const sent = { ...task, timeoutMs: limitMs };
-    const bytes = InvokeRequest.encode({ audience, endpointId, task: sent }).finish();
+    const bytes = InvokeRequest.encode({ audience, endpointId, task: sent, strategyQuestion: undefined }).finish();
     const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const signature = signer.sign(this.endpoint, newId(), Math.floor(clock.nowUs() / 1_000_000), body);
     return {

@@ -9,11 +9,12 @@
 import { DuctorError } from '../../kernel/index.js';
 import type { EgressGuard } from '../../egress/index.js';
 import type { RegistrationOutcome, WorkflowRegistration } from '../../gen/ductor/v1/bridge.js';
+import type { StrategyRegistration } from '../../gen/ductor/v1/strategy.js';
 import type { Queryable, TenantAccess } from '../../store/index.js';
 import { deedOf, insertAudit, type Deed, type Principal } from '../../tenancy/index.js';
 import type { RegisterDefinition } from '../ports.js';
 import { registerAll } from '../session/register.js';
-import { workflowProblems } from '../wire/check-hello.js';
+import { strategyProblems, workflowProblems } from '../wire/check-hello.js';
 import { checkEndpoint, MAX_ENDPOINTS, type Endpoint, type EndpointSpec } from './endpoint.js';
 import { countOtherEndpoints } from './sql/count-endpoints.js';
 import { deleteEndpoint } from './sql/delete-endpoint.js';
@@ -38,6 +39,7 @@ export interface EndpointRegistry {
     method: string,
     spec: EndpointSpec,
     workflows: readonly WorkflowRegistration[],
+    strategies?: readonly StrategyRegistration[],
   ): Promise<RegisteredEndpoint>;
   /** Newest first, those before an id (null: from the newest), at most `limit`. */
   list(tenantId: string, beforeId: string | null, limit: number): Promise<readonly Endpoint[]>;
@@ -66,8 +68,8 @@ async function checkUrl(guard: EgressGuard, url: string): Promise<void> {
   }
 }
 
-function checkWorkflows(workflows: readonly WorkflowRegistration[]): void {
-  const details = workflowProblems(workflows);
+function checkServed(workflows: readonly WorkflowRegistration[], strategies: readonly StrategyRegistration[]): void {
+  const details = [...workflowProblems(workflows), ...strategyProblems(strategies)];
   const [first] = details;
   if (first !== undefined) throw new DuctorError('invalid_argument', `${first.path}: ${first.problem}`, { details });
 }
@@ -84,18 +86,19 @@ async function audit(tx: Queryable, by: Deed, tenantId: string, objectId: string
 export function createEndpointRegistry(options: EndpointRegistryOptions): EndpointRegistry {
   const { db, newId, register, guard, onChange } = options;
   return {
-    async register(by, method, spec, registrations) {
+    async register(by, method, spec, registrations, strategies = []) {
       checkEndpoint(spec);
-      checkWorkflows(registrations);
+      checkServed(registrations, strategies);
       await checkUrl(guard, spec.url);
       const { tenantId } = by;
       const { outcomes, workflows } = await registerAll(register, by, method, registrations);
-      const served = registrations.length === 0 ? null : workflows;
+      const isSaid = registrations.length + strategies.length > 0;
+      const served = isSaid ? { workflows, strategies } : { workflows: null, strategies: null };
       const endpoint = await db.asTenant(tenantId).transaction(async (tx) => {
         if ((await countOtherEndpoints(tx, tenantId, spec.name)) >= MAX_ENDPOINTS) {
           throw new DuctorError('limit_exceeded', `the tenant has ${MAX_ENDPOINTS} endpoints`);
         }
-        const stored = await upsertEndpoint(tx, { ...spec, tenantId, endpointId: newId(), workflows: served });
+        const stored = await upsertEndpoint(tx, { ...spec, tenantId, endpointId: newId(), ...served });
         await audit(tx, deedOf(by, method), tenantId, stored.endpointId);
         return stored;
       });

@@ -1,5 +1,6 @@
 /** An endpoint: an app that the engine calls to have its steps run. */
 import { DuctorError, type Problem } from '../../kernel/index.js';
+import type { StrategyRegistration } from '../../gen/ductor/v1/strategy.js';
 import { MAX_NAME_CHARS, MAX_QUEUES, MAX_SLOTS } from '../limits.js';
 import type { WorkflowCapability } from '../queue/capability.js';
 import { countProblem, nameProblems } from '../wire/check-hello.js';
@@ -27,6 +28,7 @@ export interface Endpoint extends EndpointSpec {
   readonly tenantId: string;
   readonly endpointId: string;
   readonly workflows: readonly WorkflowCapability[];
+  readonly strategies: readonly StrategyRegistration[];
   /** Counts changes. */
   readonly revision: number;
   readonly createdAtUs: number;

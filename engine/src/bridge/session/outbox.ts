@@ -12,6 +12,7 @@ import type {
   Task as WireTask,
   TaskAbort,
 } from '../../gen/ductor/v1/bridge.js';
+import type { StrategyQuestion } from '../../gen/ductor/v1/strategy.js';
 import { CUT_BYTES } from '../limits.js';
 
 /** Acks are about 10 bytes, with a problem 300: so many fit a message. */
@@ -38,6 +39,7 @@ export class Outbox {
   #taskBytes = 0;
   #acks: ResultAck[] = [];
   #aborts: TaskAbort[] = [];
+  readonly #questions: { readonly question: StrategyQuestion; readonly bytes: number }[] = [];
 
   /** Bytes of the tasks. */
   get taskBytes(): number {
@@ -46,7 +48,7 @@ export class Outbox {
 
   /** Things other than tasks. */
   get backlog(): number {
-    return this.#acks.length + this.#aborts.length;
+    return this.#acks.length + this.#aborts.length + this.#questions.length;
   }
 
   get isEmpty(): boolean {
@@ -76,6 +78,22 @@ export class Outbox {
     this.#aborts.push(abort);
   }
 
+  question(question: StrategyQuestion, bytes: number): void {
+    this.#questions.push({ question, bytes });
+  }
+
+  /** Questions of one message: at most CUT_BYTES, or a single larger one. */
+  #nextQuestions(): StrategyQuestion[] {
+    const taken: StrategyQuestion[] = [];
+    for (let bytes = 0; ;) {
+      const next = this.#questions[0];
+      bytes += next?.bytes ?? 0;
+      if (next === undefined || (taken.length > 0 && bytes > CUT_BYTES)) return taken;
+      this.#questions.shift();
+      taken.push(next.question);
+    }
+  }
+
   /** The next message; there must be something to send. */
   next(): WorkResponse {
     const message: WorkResponse = {
@@ -88,6 +106,7 @@ export class Outbox {
       draining: this.draining,
       ping: this.ping,
       wanted: this.wanted,
+      strategyQuestions: this.#nextQuestions(),
     };
     if (this.#tasks.length === 0) this.#taskBytes = 0;
     this.welcome = undefined;

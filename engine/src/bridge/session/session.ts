@@ -18,6 +18,7 @@ import { DuctorError, type Clock, type Timer } from '../../kernel/index.js';
 import type { Principal } from '../../tenancy/index.js';
 import { AckState, type SubStepResult, type TaskHeartbeat, type TaskResult } from '../../gen/ductor/v1/bridge.js';
 import type { WorkerHello, WorkRequest } from '../../gen/ductor/v1/bridge.js';
+import type { StrategyAnswer } from '../../gen/ductor/v1/strategy.js';
 import {
   CUT_BYTES,
   HELLO_TIMEOUT_MS,
@@ -52,6 +53,8 @@ export interface SessionHost {
   settle(ref: AttemptRef, outcome: AttemptOutcome, settled: (ack: ResultAck) => void): void;
   /** Hands a part of a body's work in; calls back as Coordinator.keep does. */
   keep(ref: AttemptRef, subStep: SubStep, settled: (ack: ResultAck) => void): void;
+  /** A strategy of the app answered a question. */
+  answered(session: Session, answer: StrategyAnswer): void;
   /** An attempt gave a sign of life. */
   heartbeat(ref: AttemptRef, progress: Value | null): void;
   /** The worker says what it holds. */
@@ -283,6 +286,7 @@ export class Session implements WorkStreamEvents {
     const { hello, results, subResults, credits, inventory, revoke, draining, pong } = message;
     if (hello !== undefined) throw new DuctorError('invalid_argument', 'a stream carries one hello');
     for (const beat of message.heartbeats) this.#takeHeartbeat(beat);
+    for (const answer of message.strategyAnswers) this.host.answered(this, answer);
     for (const part of subResults) this.#takeSubResult(part);
     for (const result of results) this.#takeResult(result);
     if (credits > 0) this.#grant(credits);

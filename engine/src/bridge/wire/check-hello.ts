@@ -1,7 +1,9 @@
 /** What a worker's hello must be. */
 import { DuctorError, isUuid, type Problem } from '../../kernel/index.js';
 import type { WorkerHello, WorkflowRegistration } from '../../gen/ductor/v1/bridge.js';
-import { MAX_HANDLERS, MAX_HOLDS, MAX_NAME_CHARS, MAX_QUEUES, MAX_SLOTS, MAX_WORKFLOWS } from '../limits.js';
+import type { StrategyRegistration } from '../../gen/ductor/v1/strategy.js';
+import { MAX_HANDLERS, MAX_HOLDS, MAX_NAME_CHARS, MAX_QUEUES, MAX_SLOTS } from '../limits.js';
+import { MAX_STRATEGIES, MAX_WORKFLOWS } from '../limits.js';
 
 const MAX_WORKER_NAME_CHARS = 256;
 /** Printable, no space at either end. */
@@ -41,6 +43,30 @@ export function workflowProblems(workflows: readonly WorkflowRegistration[]): re
   return problems;
 }
 
+/** As pools name strategies in code. */
+const STRATEGY_NAME = /^[A-Za-z][A-Za-z0-9._-]{0,63}$/;
+const MAX_VERSION_CHARS = 64;
+
+/** Everything that is wrong with the strategies that an app brings. */
+export function strategyProblems(strategies: readonly StrategyRegistration[]): readonly Problem[] {
+  const problems = countProblem('strategies', strategies.length, 0, MAX_STRATEGIES);
+  const names = new Set<string>();
+  for (const [index, { name, version }] of strategies.slice(0, MAX_STRATEGIES).entries()) {
+    const path = `strategies[${index}]`;
+    if (!STRATEGY_NAME.test(name)) {
+      const problem = 'is no name of a strategy';
+      const remedy = 'begin with a letter; letters, digits, points, hyphens and underscores, 64 at most';
+      problems.push({ path: `${path}.name`, value: name.slice(0, MAX_VERSION_CHARS), problem, remedy });
+    }
+    if (names.has(name)) {
+      problems.push({ path: `${path}.name`, value: name, problem: 'is there twice', remedy: 'bring one of them' });
+    }
+    names.add(name);
+    problems.push(...countProblem(`${path}.version`, version.length, 0, MAX_VERSION_CHARS));
+  }
+  return problems;
+}
+
 /** Everything that is wrong with it. */
 function problemsOf(hello: WorkerHello): readonly Problem[] {
   const { workerId, name, sdkVersion, slots, queues, workflows, inventory } = hello;
@@ -56,7 +82,7 @@ function problemsOf(hello: WorkerHello): readonly Problem[] {
     const problem = 'is not a UUID in lower case';
     problems.push({ path: 'worker_id', value: workerId.slice(0, 200), problem, remedy: 'draw one at the start' });
   }
-  return [...problems, ...workflowProblems(workflows)];
+  return [...problems, ...workflowProblems(workflows), ...strategyProblems(hello.strategies)];
 }
 
 /** Throws invalid_argument with everything that is wrong. */

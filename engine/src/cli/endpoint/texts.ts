@@ -18,16 +18,19 @@ export function stateCell({ state }: Endpoint): { readonly text: string; readonl
 
 /** An endpoint whole. */
 export function endpointText(endpoint: Endpoint): string {
-  const { id, name, form, url, audience, queues, concurrency, timeout, workflows, signingKeys, state } = endpoint;
+  const { id, name, form, url, audience, queues, concurrency, timeout, workflows, strategies, signingKeys } = endpoint;
+  const { state } = endpoint;
   const serves = workflows.map(({ familySlug, handlers, pinnedVersion }) => {
     const version = pinnedVersion === 0 ? '' : ` v${pinnedVersion}`;
     return `${familySlug}${version} (${handlers.join(', ')})`;
   });
+  const chooses = strategies.map(({ name: each, version }) => (version === '' ? each : `${each} ${version}`));
   const lines = [
     ...[`${name}  ${id}`, `called     by ${formText(form)} at ${url}`],
     ...(audience === url ? [] : [`audience   ${audience}`]),
     ...[`queues     ${queues.join(', ')}`, `bounds     ${concurrency} at once, ${timeout} each`],
     `serves     ${serves.length === 0 ? 'nothing yet: the app registers what it serves' : serves.join('; ')}`,
+    ...(chooses.length === 0 ? [] : [`chooses by ${chooses.join('; ')}`]),
     ...signingKeys.map((key) => `key        ${key}`),
     `circuit    ${stateCell(endpoint).text}`,
     ...(state === undefined || state.lastError === '' ? [] : [`last error ${state.lastError}`]),

@@ -21,7 +21,6 @@ const LEAF_STRATEGIES = [
   'success_rate_ucb1',
   'fair_share',
   'sla_deadline',
-  'custom',
 ] as const;
 
 /** Strategies that choose by others, named in `of`. Those marked in COMBINATOR_DEFAULTS may stand in `strategy` too. */
@@ -37,6 +36,7 @@ export const COMBINATORS = [
   'weighted_sum',
   'exclude_previous',
   'slow_start',
+  'custom',
 ] as const;
 
 /** Name of a strategy. */

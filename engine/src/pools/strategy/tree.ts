@@ -31,9 +31,10 @@ const CHILDREN: Partial<Record<StrategyName, readonly [min: number, max: number]
   weighted_sum: [1, 8],
   exclude_previous: [1, 1],
   slow_start: [1, 1],
+  custom: [0, 1],
 };
 
-/** What a combinator chooses by when it stands alone in `strategy`. */
+/** What a combinator chooses by when it stands alone in `strategy`, or may do without `of`. */
 const DEFAULT_CHILD: Partial<Record<StrategyName, StrategyName>> = {
   priority: 'round_robin',
   sticky: 'least_loaded',
@@ -42,6 +43,7 @@ const DEFAULT_CHILD: Partial<Record<StrategyName, StrategyName>> = {
   slow_start: 'smooth_weighted_round_robin',
   prefer: 'round_robin',
   restrict: 'round_robin',
+  custom: 'round_robin',
 };
 
 /** Collects a tree while it is read. */
@@ -86,6 +88,8 @@ function checkLengths(reading: Reading, node: StrategyNode, path: Path): void {
 
 function readChildren(reading: Reading, name: StrategyName, value: unknown, path: Path, depth: number): StrategyNode[] {
   const [min, max] = CHILDREN[name] ?? [0, 0];
+  const byDefault = value === undefined && min === 0 ? DEFAULT_CHILD[name] : undefined;
+  if (byDefault !== undefined) return [nodeOf(byDefault, readParams(reading, byDefault, {}, path), [])];
   const list: readonly unknown[] = Array.isArray(value) ? value : [];
   if (list.length < min || list.length > max || (value !== undefined && !Array.isArray(value))) {
     const wanted = max === 0 ? 'no strategies' : `a list of ${min === max ? min : `${min} to ${max}`} strategies`;

@@ -2,6 +2,7 @@
  * What a strategy knows of a recipient, and of the moment it chooses in. All of it is given; none of it is looked up.
  */
 import type { CelExpression } from '../../expressions/index.js';
+import type { Answers } from './answer.js';
 import type { Words } from './hash.js';
 import type { Routable } from './routable.js';
 import type { Seed, Stream } from './stream.js';
@@ -101,8 +102,8 @@ export interface Context {
   readonly members: ReadonlyMap<string, number>;
   readonly state: PoolState;
   readonly bindings: ReadonlyMap<string, Binding>;
-  /** Answers of strategies in code, by name: ids, best first. */
-  readonly answers: ReadonlyMap<string, readonly string[]>;
+  /** Answers of strategies in code about this pool. */
+  readonly answers: Answers;
   /** Whether every candidate has a cap: loads are then compared with caps, else with weights. */
   readonly isCapped: boolean;
   /** Evaluates an expression over the routable, and over a candidate when one is given. */

@@ -2,6 +2,7 @@
 import { createCelCompiler, type CelCompiler } from '../../expressions/index.js';
 import { canonicalJson, DuctorError } from '../../kernel/index.js';
 import { poolCheck } from '../../pools/index.js';
+import type { Answer, Answers } from '../core/answer.js';
 import type { Binding } from '../core/candidate.js';
 import type { Routable } from '../core/routable.js';
 import { seedOf, type Seed } from '../core/stream.js';
@@ -104,6 +105,16 @@ function readBindings(written: unknown, ids: readonly string[]): ReadonlyMap<str
   );
 }
 
+function readAnswers(written: unknown, ids: readonly string[]): Answers {
+  return new Map(
+    listOf(written).map((entry): [string, Answer] => {
+      const [key, named, note] = listOf(entry);
+      const idOf = (place: unknown): string => String(typeof place === 'number' ? ids[place] : place);
+      return [String(key), { ids: Array.isArray(named) ? named.map(idOf) : undefined, note: textOf(note) ?? '' }];
+    }),
+  );
+}
+
 function readHop(reader: RecordReader, documents: Documents, record: unknown, written: unknown): ReadHop {
   const nowUs = numberOf(fieldOf(record, 'at')) ?? 0;
   const view = readPool(reader, documents, textOf(fieldOf(written, 'd')) ?? '');
@@ -121,6 +132,7 @@ function readHop(reader: RecordReader, documents: Documents, record: unknown, wr
     facts,
     state: readState(fieldOf(written, 'z'), ids),
     bindings: readBindings(fieldOf(written, 'b'), ids),
+    answers: readAnswers(fieldOf(written, 'j'), ids),
   };
   return { snapshot, ids, written };
 }
@@ -233,9 +245,6 @@ export function readRecord(text: string, documents: Documents, reader: RecordRea
     duplicateOf: textOf(fieldOf(given, 'duplicate')),
     spentUs: numberOf(fieldOf(given, 'spent')) ?? 0,
     enrichments: readEnriched(fieldOf(given, 'enriched')),
-    answers: new Map(
-      listOf(fieldOf(given, 'answers')).map((entry) => [String(listOf(entry)[0]), textsOf(listOf(entry)[1])]),
-    ),
     pinned: readPinned(hops),
     excluded: idsWhere(hops, 'x'),
     conflicting: idsWhere(hops, 'c'),

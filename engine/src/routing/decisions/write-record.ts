@@ -5,8 +5,8 @@
  *
  * hop: p pool, v version, d digest, i ids, r versions, w weights (milli), t tiers, o order, c costs, m limits, l daily
  * limits, u units, s states, su until, ia active, cl closed, f facts, k skills, q attributes, b bindings, z state, g
- * given (pinned, excluded, conflicting), y verdicts, n attempts (s seed, d draws, o order, c scores, x exclusions, p
- * propensity, h notes, a admission), e digest of the state left behind.
+ * given (pinned, excluded, conflicting), j answers of strategies in code, y verdicts, n attempts (s seed, d draws, o
+ * order, c scores, x exclusions, p propensity, h notes, a admission), e digest of the state left behind.
  */
 import { canonicalJson } from '../../kernel/index.js';
 import { RECIPIENT_STATES } from '../../pools/index.js';
@@ -231,7 +231,7 @@ function writeAttempt(attempt: Attempt, placeOf: (id: string) => number | string
 }
 
 function writeHop(hop: Hop, decision: Decision): Record<string, unknown> {
-  const { view, state, bindings } = hop.snapshot;
+  const { view, state, bindings, answers } = hop.snapshot;
   const looked = hop.filtered?.looked ?? [];
   const ids = looked.map(({ member }) => member.id);
   const places = new Map(ids.map((id, index) => [id, index]));
@@ -248,6 +248,10 @@ function writeHop(hop: Hop, decision: Decision): Record<string, unknown> {
       bindings.size === 0
         ? undefined
         : [...bindings].map(([key, each]) => [key, placeOf(each.recipientId), each.expiresUs]),
+    j:
+      answers === undefined || answers.size === 0
+        ? undefined
+        : [...answers].map(([key, { ids: named, note }]) => [key, named?.map(placeOf) ?? null, note]),
     n: hop.attempts.length === 0 ? undefined : hop.attempts.map((attempt) => writeAttempt(attempt, placeOf)),
     e: changes.length === 0 ? undefined : digestText(canonicalJson(changes)),
     why: hop.reason,
@@ -302,7 +306,6 @@ function writeGiven({ input }: Decision): Record<string, unknown> {
     duplicate: input.duplicateOf,
     spent: input.spentUs === 0 ? undefined : input.spentUs,
     enriched: (input.enrichments ?? []).length === 0 ? undefined : input.enrichments,
-    answers: (input.answers?.size ?? 0) === 0 ? undefined : [...(input.answers ?? [])],
     previous: (input.previous ?? []).length === 0 ? undefined : input.previous,
   };
 }

@@ -1,6 +1,7 @@
 /** What the lane needs. */
 import type { Clock } from '../../kernel/index.js';
 import type { TenantAccess } from '../../store/index.js';
+import type { StrategyApps } from './strategy-apps.js';
 import type { PoolViews } from '../views/pool-views.js';
 
 /** Parts of the lane, and of previews. */
@@ -8,6 +9,8 @@ export interface LaneParts {
   readonly db: TenantAccess;
   readonly clock: Clock;
   readonly views: PoolViews;
+  /** Apps that have strategies in code. */
+  readonly apps: StrategyApps;
   readonly newId: () => string;
   /** Key that seeds of random choices are derived from; it never leaves the engine. */
   readonly seedKey: Uint8Array;

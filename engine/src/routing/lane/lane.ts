@@ -2,6 +2,7 @@
  * The lane of Route on a node: concurrent calls of a tenant share a transaction.
  *
  *   waiting -> in a batch -> answered | waiting again (a view was old, or the decision came to a pool not yet locked)
+ *   waiting -> asking (strategies in code, beside the lane) -> waiting
  *
  * Invariants:
  * 1. A tenant has at most one batch in flight here, besides those that were split off; calls are decided in the order
@@ -16,8 +17,10 @@ import { classify } from '../../store/index.js';
 import { openStates } from '../standing/sql/strategy-states.js';
 import type { CompiledRule } from '../rules/rule.js';
 import { firstPoolOf } from './ask.js';
+import type { Asking } from './asking.js';
 import type { LaneParts } from './lane-parts.js';
 import { fingerprintOf, type RouteCall, type Routed, type WaitingCall } from './route-call.js';
+import type { Views } from './shared-reads.js';
 import { runBatch, type Batch, type BatchResult, type PlannedCall } from './run-batch.js';
 
 /** Most calls of a batch: what is computed under locks stays within 5 ms. */
@@ -34,6 +37,8 @@ const MAX_STORED = 50_000;
 /** Calls of one tenant. */
 interface Queue {
   readonly calls: WaitingCall[];
+  /** Calls for which strategies in code are asked now. */
+  asking: number;
   isBusy: boolean;
 }
 
@@ -44,12 +49,14 @@ function outage(message: string): DuctorError {
 /** See above. */
 export class RouteLane {
   readonly #parts: LaneParts;
+  readonly #asking: Asking;
   readonly #queues = new Map<string, Queue>();
   readonly #opened = new Set<string>();
   readonly #stored = new Set<string>();
 
-  constructor(parts: LaneParts) {
+  constructor(parts: LaneParts, asking: Asking) {
     this.#parts = parts;
+    this.#asking = asking;
   }
 
   /**
@@ -58,17 +65,23 @@ export class RouteLane {
    */
   route(call: RouteCall): Promise<Routed> {
     const { tenantId } = call;
-    const queue = this.#queues.get(tenantId) ?? { calls: [], isBusy: false };
-    this.#queues.set(tenantId, queue);
-    if (queue.calls.length >= MAX_WAITING) {
+    const queue = this.#queueOf(tenantId);
+    if (queue.calls.length + queue.asking >= MAX_WAITING) {
       throw new DuctorError('limit_exceeded', `${MAX_WAITING} calls of Route wait at this node`);
     }
     return new Promise((resolve, reject) => {
       const fingerprint = call.idempotencyKey === '' ? Buffer.alloc(0) : fingerprintOf(call.ask);
       const decisionId = this.#parts.newId();
-      queue.calls.push({ ...call, decisionId, fingerprint, reach: new Set(), tries: 0, resolve, reject });
+      const asked = { answers: new Map(), spentUs: 0 };
+      queue.calls.push({ ...call, ...asked, decisionId, fingerprint, reach: new Set(), tries: 0, resolve, reject });
       this.#wake(tenantId, queue);
     });
+  }
+
+  #queueOf(tenantId: string): Queue {
+    const queue = this.#queues.get(tenantId) ?? { calls: [], asking: 0, isBusy: false };
+    this.#queues.set(tenantId, queue);
+    return queue;
   }
 
   #wake(tenantId: string, queue: Queue): void {
@@ -81,7 +94,7 @@ export class RouteLane {
   async #drain(tenantId: string, queue: Queue): Promise<void> {
     while (queue.calls.length > 0) await this.#runNext(tenantId, queue);
     queue.isBusy = false;
-    this.#queues.delete(tenantId);
+    if (queue.asking === 0) this.#queues.delete(tenantId);
   }
 
   /** The next calls; one whose key is among them already waits for the next batch. */
@@ -137,7 +150,8 @@ export class RouteLane {
     try {
       const poolIds = calls.flatMap(({ call, firstPoolId }) => [...call.reach, ...(firstPoolId ? [firstPoolId] : [])]);
       const views = await this.#parts.views.pools(tenantId, poolIds);
-      const batch = { tenantId, calls, views, rules };
+      const batch = { tenantId, calls: this.#ready(tenantId, queue, calls, views), views, rules };
+      if (batch.calls.length === 0) return;
       await this.#openStates(batch);
       this.#answer(queue, batch, await this.#commit(batch));
     } catch (error) {
@@ -148,6 +162,27 @@ export class RouteLane {
       const reason = isOutage ? outage('the locks of the pool and its recipients were not had in time') : error;
       for (const { call } of calls) call.reject(reason);
     }
+  }
+
+  /** Calls that may be decided now; for the others apps are asked first, beside the lane, so that nobody waits. */
+  #ready(tenantId: string, queue: Queue, calls: readonly PlannedCall[], views: Views): readonly PlannedCall[] {
+    return calls.filter(({ call, firstPoolId }) => {
+      const reached = [...call.reach, ...(firstPoolId === undefined ? [] : [firstPoolId])];
+      if (!this.#asking.isDue(call, views, reached)) return true;
+      const mine = new Map(reached.map((id) => [id, views.get(id)]));
+      queue.asking += 1;
+      void this.#asking
+        .fill(call, mine)
+        .then(
+          () => void queue.calls.push(call),
+          (error: unknown) => call.reject(error),
+        )
+        .finally(() => {
+          queue.asking -= 1;
+          this.#wake(tenantId, queue);
+        });
+      return false;
+    });
   }
 
   /** Each pool by itself, beside the lane, so that the others do not wait for the one that is held up. */

@@ -1,45 +1,25 @@
-/**
- * Previews: what Route would decide now. Nothing is locked, written or granted. Where pools stand is read for all
- * previews that wait for it together: one that comes while a read is under way waits for the next, so that it sees
- * everything that was committed before it came.
- */
+/** Previews: what Route would decide now. Nothing is locked, written or granted. */
 import { DuctorError } from '../../kernel/index.js';
-import type { Binding } from '../core/candidate.js';
 import type { Decision } from '../pipeline/decision.js';
-import type { PoolView } from '../pipeline/view.js';
-import { isCurrent, type Standing } from '../standing/standing.js';
 import { readBindings, readFirsts } from '../standing/sql/known-keys.js';
-import { readStanding } from '../standing/sql/read-standing.js';
-import { readStates } from '../standing/sql/strategy-states.js';
 import { affinityKeysOf, dedupeKeyOf, firstPoolOf, type RouteAsk } from './ask.js';
+import type { Asking } from './asking.js';
 import type { LaneParts } from './lane-parts.js';
-import { World, type WorldParts } from './world.js';
+import type { Read, SharedReads } from './shared-reads.js';
+import { World } from './world.js';
 
 const MAX_TRIES = 12;
-
-type Views = ReadonlyMap<string, PoolView | undefined>;
-
-/** What a world is made of but for keys, and the world without any: previews change nothing, so they share it. */
-interface Read {
-  readonly parts: Omit<WorldParts, 'bindings' | 'firsts'>;
-  readonly world: World;
-}
-
-/** Reads of one set of pools. */
-interface Reading {
-  readonly running: Promise<Read>;
-  next: Promise<Read> | undefined;
-}
-
-const NO_KEYS = { bindings: new Map<string, Binding>(), firsts: new Map<string, string>() };
 
 /** See above. */
 export class Previews {
   readonly #parts: LaneParts;
-  readonly #reading = new Map<string, Reading>();
+  readonly #reads: SharedReads;
+  readonly #asking: Asking;
 
-  constructor(parts: LaneParts) {
+  constructor(parts: LaneParts, reads: SharedReads, asking: Asking) {
     this.#parts = parts;
+    this.#reads = reads;
+    this.#asking = asking;
   }
 
   /** Throws database_unavailable. */
@@ -48,15 +28,12 @@ export class Previews {
     const rules = ask.poolId === undefined ? await views.rules(tenantId) : [];
     const firstPoolId = firstPoolOf(ask, rules, clock.nowUs());
     const reach = new Set(firstPoolId === undefined ? [] : [firstPoolId]);
-    const decisionId = newId();
+    const asked = { tenantId, ask, decisionId: newId(), answers: new Map(), spentUs: 0 };
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-      const found = await views.pools(tenantId, reach);
-      const read = await this.#read(tenantId, found);
-      const stale = staleIn(found, read.parts.standing);
-      views.drop(tenantId, stale);
-      if (stale.length > 0) continue;
+      await this.#asking.fill(asked, await views.pools(tenantId, reach));
+      const read = await this.#reads.read(tenantId, reach);
       const world = await this.#worldFor(tenantId, ask, read, firstPoolId);
-      const decision = world.decide({ ask, decisionId, firstPoolId, rules, isGranting: false });
+      const decision = world.decide({ ...asked, firstPoolId, rules, isGranting: false });
       if (!('missing' in decision)) return decision;
       for (const poolId of decision.missing) reach.add(poolId);
     }
@@ -75,35 +52,4 @@ export class Previews {
     const bindings = await readBindings(db, tenantId, sticky);
     return new World({ ...parts, bindings, firsts: await readFirsts(db, tenantId, key === undefined ? [] : [key]) });
   }
-
-  /** Where pools stand at a moment after the call. */
-  #read(tenantId: string, views: Views): Promise<Read> {
-    const key = `${tenantId}/${[...views.keys()].sort().join()}`;
-    const start = (): Promise<Read> => this.#start(tenantId, views, key);
-    const known = this.#reading.get(key);
-    if (known === undefined) return start();
-    known.next ??= known.running.then(start, start);
-    return known.next;
-  }
-
-  #start(tenantId: string, views: Views, key: string): Promise<Read> {
-    const running = this.#now(tenantId, views).finally(() => {
-      if (this.#reading.get(key)?.next === undefined) this.#reading.delete(key);
-    });
-    this.#reading.set(key, { running, next: undefined });
-    return running;
-  }
-
-  async #now(tenantId: string, views: Views): Promise<Read> {
-    const db = this.#parts.db.asTenant(tenantId);
-    const standing = await readStanding(db, tenantId, [...views.keys()]);
-    const stateful = [...views.values()].flatMap((view) => (view?.isStateful === true ? [view.id] : []));
-    const states = await readStates(db, tenantId, stateful);
-    const parts = { standing, states, views, seedKey: this.#parts.seedKey };
-    return { parts, world: new World({ ...parts, ...NO_KEYS }) };
-  }
-}
-
-function staleIn(views: Views, standing: Standing): readonly string[] {
-  return [...views].filter(([id, view]) => !isCurrent(view, standing.pools.get(id))).map(([id]) => id);
 }

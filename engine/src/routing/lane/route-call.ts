@@ -4,6 +4,7 @@ import { canonicalJson } from '../../kernel/index.js';
 import type { StoredDecision } from '../decisions/store/stored-decision.js';
 import type { Decision } from '../pipeline/decision.js';
 import type { RouteAsk } from './ask.js';
+import type { Asked } from './asked.js';
 
 /** Who asks for what. */
 export interface RouteCall {
@@ -28,6 +29,10 @@ export interface WaitingCall extends RouteCall {
   readonly fingerprint: Buffer;
   /** Pools that it came to besides the first: they have to be read and locked, too. */
   readonly reach: Set<string>;
+  /** What strategies in code answered about pools. */
+  readonly answers: Map<string, Asked>;
+  /** Time that was spent on asking them. */
+  spentUs: number;
   /** How often it was decided and did not count. */
   tries: number;
   readonly resolve: (routed: Routed) => void;

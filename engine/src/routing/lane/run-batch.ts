@@ -155,9 +155,9 @@ class Deciding {
 
   #decideOne(world: World, call: WaitingCall, firstPoolId: string | undefined): CallResult {
     try {
-      const { ask, decisionId } = call;
+      const { ask, decisionId, answers, spentUs } = call;
       const { rules } = this.batch;
-      const decision = world.decide({ ask, decisionId, firstPoolId, rules, isGranting: true });
+      const decision = world.decide({ ask, decisionId, answers, spentUs, firstPoolId, rules, isGranting: true });
       if ('missing' in decision) return { kind: 'again', missing: decision.missing };
       const lacking = unimplemented(decision);
       if (lacking !== undefined) return { kind: 'failed', error: lacking };

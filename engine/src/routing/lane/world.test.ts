@@ -44,7 +44,7 @@ function decideIn(
   const routable = checkRoutable({ id: 'lead', ...work });
   const ask = { routable, poolId: POOL, recipientId: undefined, excluded: [], previous: [] };
   const decisionId = idOf(700_000 + (ids += 1));
-  return world.decide({ ask, decisionId, firstPoolId: POOL, rules: [], isGranting });
+  return world.decide({ ask, decisionId, firstPoolId: POOL, rules: [], isGranting, answers: new Map(), spentUs: 0 });
 }
 
 const outcomeOf = (answer: ReturnType<typeof decideIn>): string => ('missing' in answer ? 'missing' : answer.outcome);

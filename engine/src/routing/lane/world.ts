@@ -6,6 +6,7 @@
  * what a decision has seen is not changed afterwards, since its record is written from it.
  */
 import { admit as admitSlate, utcDay, type Account, type AccountChange, type Accounts } from '../../capacity/index.js';
+import { NO_ANSWERS } from '../core/answer.js';
 import type { Binding, Change, PoolState, RecipientFacts } from '../core/candidate.js';
 import { deriveSeed } from '../core/stream.js';
 import type { Admission, Admit } from '../pipeline/admission.js';
@@ -17,6 +18,8 @@ import { afterChanges } from '../strategies/select.js';
 import { accountsOf, factsOf, type Standing } from '../standing/standing.js';
 import { poolKeyText, type KeyEntry, type PoolKey } from '../standing/sql/known-keys.js';
 import { affinityKeysOf, dedupeKeyOf, type RouteAsk } from './ask.js';
+import { isUnasked, type Asked } from './asked.js';
+import type { StrategyQuestion } from './strategy-apps.js';
 
 /** What a world is made of: everything was read at one moment, or under locks. */
 export interface WorldParts {
@@ -41,6 +44,10 @@ export interface Deciding {
   readonly rules: readonly CompiledRule[];
   /** Whether what is chosen is also granted; false: a preview. */
   readonly isGranting: boolean;
+  /** What strategies in code answered, by pool. Pools that have any and are not among them count as not read. */
+  readonly answers: ReadonlyMap<string, Asked>;
+  /** Time that was spent before. */
+  readonly spentUs: number;
 }
 
 /** What has to be written after decisions. */
@@ -107,8 +114,8 @@ export class World {
 
   /** Decides; the names of pools that have to be read first, when it comes to one that was not. */
   decide(deciding: Deciding): Decision | { readonly missing: readonly string[] } {
-    const { ask, decisionId, rules } = deciding;
-    const reach = new Reach((poolId) => this.#snapshot(poolId, ask));
+    const { ask, decisionId, rules, spentUs } = deciding;
+    const reach = new Reach((poolId) => this.#snapshot(poolId, deciding));
     const key = this.#dedupeKey(deciding);
     let granted: Accounts | undefined;
     const admit: Admit = (poolId, slate) => {
@@ -118,7 +125,7 @@ export class World {
     };
     const decision = decide({
       ...{ decisionId, nowUs: this.nowUs, routable: ask.routable, poolId: ask.poolId, recipientId: ask.recipientId },
-      ...{ rules, pools: reach, previous: ask.previous },
+      ...{ rules, pools: reach, previous: ask.previous, spentUs },
       excluded: ask.excluded.length === 0 ? NOBODY : new Set(ask.excluded),
       duplicateOf: key === undefined ? undefined : this.#firsts.get(poolKeyText(key)),
       seedOf: (poolId, hop, attempt) => deriveSeed(this.#parts.seedKey, { decisionId, poolId, hop, attempt }),
@@ -127,6 +134,24 @@ export class World {
     if (reach.missing.length > 0) return { missing: reach.missing };
     if (deciding.isGranting && decision.slate.length > 0) this.#keep(decision, granted, key);
     return decision;
+  }
+
+  /** Who may be chosen for the work in a pool now, in order of their ids; none when the pool does not route. */
+  look(poolId: string, { ask, decisionId }: Pick<Deciding, 'ask' | 'decisionId'>): StrategyQuestion['candidates'] {
+    const view = this.#parts.views.get(poolId);
+    if (view === undefined) return [];
+    const snapshot = { view, facts: this.#facts, state: {}, bindings: NO_BINDINGS };
+    const { hops } = decide({
+      ...{ decisionId, nowUs: this.nowUs, routable: ask.routable, poolId, rules: [], previous: ask.previous },
+      pools: new Map([[poolId, snapshot]]),
+      excluded: new Set(ask.excluded),
+      seedOf: (_, hop, attempt) => deriveSeed(this.#parts.seedKey, { decisionId, poolId, hop, attempt }),
+    });
+    const filtered = hops[0]?.filtered;
+    return (filtered?.candidates ?? []).flatMap((candidate) => {
+      const looked = filtered?.looked[candidate.place];
+      return looked === undefined ? [] : [{ candidate, member: looked.member }];
+    });
   }
 
   /** What the decisions have changed. */
@@ -144,12 +169,16 @@ export class World {
     };
   }
 
-  #snapshot(poolId: string, ask: RouteAsk): PoolSnapshot | undefined | 'unread' {
+  #snapshot(poolId: string, deciding: Pick<Deciding, 'ask' | 'answers'>): PoolSnapshot | undefined | 'unread' {
     const { views } = this.#parts;
     if (!views.has(poolId)) return 'unread';
     const view = views.get(poolId);
     if (view === undefined) return undefined;
-    const plain = { view, facts: this.#facts, state: this.#states.get(poolId) ?? {}, bindings: NO_BINDINGS };
+    if (isUnasked(view, deciding)) return 'unread';
+    const { ask, answers } = deciding;
+    const state = this.#states.get(poolId) ?? {};
+    const said = answers.get(poolId)?.answers ?? NO_ANSWERS;
+    const plain = { view, facts: this.#facts, state, bindings: NO_BINDINGS, answers: said };
     if (view.compiled.affinityKeys.length === 0) return plain;
     const bindings = new Map<string, Binding>();
     for (const key of affinityKeysOf(ask, view, this.nowUs)) {

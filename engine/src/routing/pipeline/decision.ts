@@ -1,4 +1,5 @@
 /** What a decision is made from, and what it comes to. */
+import type { Answers } from '../core/answer.js';
 import type { Binding, Change, PoolState, RecipientFacts } from '../core/candidate.js';
 import type { Routable } from '../core/routable.js';
 import type { Seed } from '../core/stream.js';
@@ -16,6 +17,8 @@ export interface PoolSnapshot {
   readonly facts: ReadonlyMap<string, RecipientFacts>;
   readonly state: PoolState;
   readonly bindings: ReadonlyMap<string, Binding>;
+  /** What strategies in code said about it. Default: nobody was asked. */
+  readonly answers?: Answers;
 }
 
 /** What an enrichment brought. */
@@ -46,7 +49,6 @@ export interface DecisionInput {
   /** Time that was spent before, on enrichments and waiting. */
   readonly spentUs?: number;
   readonly enrichments?: readonly Enriched[];
-  readonly answers?: ReadonlyMap<string, readonly string[]>;
   readonly pinned?: ReadonlyMap<string, number>;
   readonly excluded?: ReadonlySet<string>;
   readonly conflicting?: ReadonlySet<string>;

@@ -3,6 +3,7 @@
  * asked for.
  */
 import type { CelExpression } from '../../expressions/index.js';
+import { NO_ANSWERS, type Answers } from '../core/answer.js';
 import type { Binding, Candidate, Context, PoolState } from '../core/candidate.js';
 import type { Routable } from '../core/routable.js';
 import { createStream, type Seed, type Stream } from '../core/stream.js';
@@ -10,7 +11,6 @@ import type { DecisionInput, PoolSnapshot } from './decision.js';
 import type { Looked } from './filter.js';
 import type { Evaluator } from './scope.js';
 
-const NO_ANSWERS: ReadonlyMap<string, readonly string[]> = new Map();
 const NOBODY: readonly string[] = [];
 
 /** The context of one attempt. */
@@ -23,7 +23,7 @@ export class Moment implements Context {
   readonly members: ReadonlyMap<string, number>;
   readonly state: PoolState;
   readonly bindings: ReadonlyMap<string, Binding>;
-  readonly answers: ReadonlyMap<string, readonly string[]>;
+  readonly answers: Answers;
   readonly isCapped: boolean;
   readonly #evaluator: Evaluator;
   readonly #looked: readonly Looked[];
@@ -33,7 +33,7 @@ export class Moment implements Context {
 
   constructor(
     input: DecisionInput,
-    { view, state, bindings }: PoolSnapshot,
+    { view, state, bindings, answers }: PoolSnapshot,
     evaluator: Evaluator,
     looked: readonly Looked[],
     attempt: { readonly isCapped: boolean; readonly seed: () => Seed },
@@ -48,7 +48,7 @@ export class Moment implements Context {
     this.members = view.tiers;
     this.state = state;
     this.bindings = bindings;
-    this.answers = input.answers ?? NO_ANSWERS;
+    this.answers = answers ?? NO_ANSWERS;
     this.isCapped = attempt.isCapped;
     this.#evaluator = evaluator;
     this.#looked = looked;

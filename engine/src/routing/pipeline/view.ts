@@ -239,7 +239,7 @@ export function poolView(
     settings,
     hours: compileOpening(config.schedule, 'UTC'),
     eligibility,
-    compiled,
+    compiled: { ...compiled, customs: [...compiled.customs, ...(tieBreak?.customs ?? [])] },
     tieBreak: tieBreak?.strategy,
     ...placed(members),
     reads: readsOf(

@@ -1,7 +1,7 @@
 /** From a checked tree to functions: expressions compiled once, parameters read once. */
 import type { CelCompiler, CelExpression } from '../../expressions/index.js';
 import { impossible } from '../../kernel/index.js';
-import { CANDIDATE_SCHEMA, ROUTABLE_SCHEMA, type StrategyNode } from '../../pools/index.js';
+import { CANDIDATE_SCHEMA, ROUTABLE_SCHEMA, type ParamsOf, type StrategyNode } from '../../pools/index.js';
 import { chain, excludePrevious, prefer, restrict, slowStart, tie, weightedSum } from './combinators.js';
 import { consistentHash } from './consistent-hash.js';
 import { custom } from './custom.js';
@@ -33,8 +33,8 @@ import { weightedRoundRobin } from './weighted-round-robin.js';
 export interface CompiledStrategy {
   readonly strategy: Strategy;
   readonly expressions: readonly CelExpression[];
-  /** Names of the strategies in the app's code that have to be asked before the choice. */
-  readonly customs: readonly string[];
+  /** Strategies in apps' code that have to be asked before the choice. */
+  readonly customs: readonly ParamsOf<'custom'>[];
   /** Keys of its sticky strategies: their bindings have to be looked up before the choice. */
   readonly affinityKeys: readonly CelExpression[];
 }
@@ -42,7 +42,7 @@ export interface CompiledStrategy {
 /** Compiles expressions and remembers them. */
 interface Compiling {
   readonly expressions: CelExpression[];
-  readonly customs: string[];
+  readonly customs: ParamsOf<'custom'>[];
   readonly affinityKeys: CelExpression[];
   key(text: string): CelExpression;
   condition(text: string): CelExpression;
@@ -96,12 +96,12 @@ function leafOf(node: StrategyNode, cel: Compiling): Strategy | undefined {
     case 'score':
       return score(node.params, cel.number(node.params.expr));
     default:
-      return learningLeafOf(node, cel);
+      return learningLeafOf(node);
   }
 }
 
 /** The other half of leafOf: strategies with costs, skills, shares, deadlines and outcomes. */
-function learningLeafOf(node: StrategyNode, cel: Compiling): Strategy | undefined {
+function learningLeafOf(node: StrategyNode): Strategy | undefined {
   switch (node.strategy) {
     case 'skills_match':
       return skillsMatch(node.params);
@@ -117,9 +117,6 @@ function learningLeafOf(node: StrategyNode, cel: Compiling): Strategy | undefine
       return fairShare(node.params);
     case 'sla_deadline':
       return slaDeadline(node.params);
-    case 'custom':
-      cel.customs.push(node.params.name);
-      return custom(node.params);
     default:
       return undefined;
   }
@@ -136,6 +133,9 @@ function combinatorOf(node: StrategyNode, of: readonly Strategy[], cel: Compilin
   const [first, second] = of;
   if (first === undefined) return impossible('strategy-children', `${node.strategy} has nothing to choose by`);
   switch (node.strategy) {
+    case 'custom':
+      cel.customs.push(node.params);
+      return custom(node.params, first, node.of[0]?.strategy ?? '');
     case 'priority':
       return priority(node.params, first);
     case 'sticky':

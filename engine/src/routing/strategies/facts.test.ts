@@ -185,12 +185,21 @@ describe('strategies in code', () => {
   const candidates = [candidateOf(1), candidateOf(2), candidateOf(3)];
   const custom = strategyTree({ strategy: 'custom', params: { name: 'nearest' } });
   it('choose among the candidates only', () => {
-    const answers = new Map([['nearest', [idOf(9), idOf(3), idOf(1), idOf(3)]]]);
+    const answers = new Map([['nearest', { ids: [idOf(9), idOf(3), idOf(1), idOf(3)], note: 'by a worker' }]]);
     expect(order(custom, candidates, { answers })).toEqual([3, 1]);
   });
-  it('that do not answer give way to round robin, and the explanation says so', () => {
+  it('may say that nobody fits', () => {
+    const answers = new Map([['nearest', { ids: [], note: 'by a worker' }]]);
+    expect(order(custom, candidates, { answers })).toEqual([]);
+  });
+  it('that do not answer give way to the strategy beside them, and the explanation says so', () => {
     const { ranking, slate } = select(custom, candidates, contextOf(candidates));
     expect(slate).toHaveLength(1);
-    expect(ranking.notes).toEqual(['nearest did not answer: round_robin instead']);
+    expect(ranking.notes).toEqual(['nearest was not asked: round_robin instead']);
+    const answers = new Map([['nearest@2', { ids: undefined, note: 'did not answer within 500 ms' }]]);
+    const tree = { strategy: 'custom', params: { name: 'nearest', version: '2' }, of: ['waterfall'] };
+    const other = select(strategyTree(tree), candidates, contextOf(candidates, { answers }));
+    expect(other.slate.map(({ id }) => id)).toEqual([idOf(1)]);
+    expect(other.ranking.notes).toEqual(['nearest@2 did not answer within 500 ms: waterfall instead']);
   });
 });

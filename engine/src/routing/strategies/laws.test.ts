@@ -29,7 +29,7 @@ describe.each(ALL)('%s', (_, strategy) => {
   it('ranks nobody it was not given, nobody twice, nobody of weight 0', () => {
     fc.assert(
       fc.property(anyCandidates, fc.nat(), (candidates, dice) => {
-        const answers = new Map([['mine', [idOf(3), idOf(3), 'invented', idOf(1)]]]);
+        const answers = new Map([['mine', { ids: [idOf(3), idOf(3), 'invented', idOf(1)], note: '' }]]);
         const { order, slate } = select(strategy, candidates, contextOf(candidates, { dice, answers }));
         const eligible = new Set(candidates.filter(({ weightMilli }) => weightMilli > 0));
         expect(order.every((each) => eligible.has(each))).toBe(true);

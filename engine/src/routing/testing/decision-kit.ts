@@ -2,6 +2,7 @@
 import { createCelCompiler, type CelCompiler } from '../../expressions/index.js';
 import { seededRandom, type Random } from '../../kernel/index.js';
 import { poolCheck, RECIPIENT_STATES, recipientCheck } from '../../pools/index.js';
+import { NO_ANSWERS, type Answers } from '../core/answer.js';
 import type { Binding, PoolState, RecipientFacts } from '../core/candidate.js';
 import { checkRoutable } from '../core/routable.js';
 import { deriveSeed } from '../core/stream.js';
@@ -36,6 +37,7 @@ export function snapshotOf(
     readonly state?: PoolState;
     readonly bindings?: ReadonlyMap<string, Binding>;
     readonly isKilled?: boolean;
+    readonly answers?: Answers;
   } = {},
 ): PoolSnapshot {
   const document = { fields: pools.create({ name: `p${number}`, ...fields }), isKilled: now.isKilled ?? false };
@@ -48,6 +50,7 @@ export function snapshotOf(
     facts: new Map(facts),
     state: now.state ?? {},
     bindings: now.bindings ?? new Map(),
+    answers: now.answers ?? NO_ANSWERS,
   };
 }
 
@@ -226,6 +229,11 @@ function randomFacts(dice: Dice): Partial<RecipientFacts> {
   };
 }
 
+function randomAnswers(dice: Dice): Answers {
+  const ids = dice.chance(70) ? [idOf(2), idOf(1)] : undefined;
+  return dice.chance(50) ? new Map([['mine', { ids, note: 'by a worker' }]]) : NO_ANSWERS;
+}
+
 /** A random pool: its number is its id. */
 function randomSnapshot(number: number, dice: Dice): PoolSnapshot {
   const count = 1 + dice.below(8);
@@ -242,7 +250,7 @@ function randomSnapshot(number: number, dice: Dice): PoolSnapshot {
       config: { ...config, ...dice.pick(FALLBACKS), ...dice.pick(BEHAVIOURS) },
     },
     recipients,
-    { facts, isKilled: dice.chance(3), ...(dice.chance(40) ? { bindings } : {}) },
+    { facts, isKilled: dice.chance(3), answers: randomAnswers(dice), ...(dice.chance(40) ? { bindings } : {}) },
   );
 }
 
@@ -279,7 +287,6 @@ export function randomInput(world: readonly PoolSnapshot[], seed: number): Decis
     admit: dice.chance(20) ? undefined : admit,
     recipientId: dice.chance(4) ? idOf(1 + dice.below(4)) : undefined,
     duplicateOf: dice.chance(2) ? idOf(99) : undefined,
-    answers: dice.chance(50) ? new Map([['mine', [idOf(2), idOf(1)]]]) : new Map(),
     previous: dice.chance(30) ? [idOf(1), idOf(3)] : [],
     pinned: dice.chance(20) ? new Map([[idOf(1), 2]]) : new Map(),
     excluded: dice.chance(10) ? new Set([idOf(2)]) : new Set(),

@@ -56,7 +56,9 @@ export function registerEndpoint({
 }: EndpointServiceParts): Unary<RegisterEndpointRequest, RegisterEndpointResponse> {
   return async (request, principal) => {
     const spec = specOf(request);
-    const { endpoint, outcomes } = await endpoints.register(principal, REGISTER.path, spec, request.workflows);
+    const { endpoint, outcomes } = await endpoints.register(
+      ...([principal, REGISTER.path, spec, request.workflows, request.strategies] as const),
+    );
     return { data: endpointOf(endpoint, endpoints, clock), registrations: [...outcomes] };
   };
 }

@@ -58,7 +58,10 @@ function recordedLog(): { readonly log: Log; readonly logged: string[] } {
   return { log: createLog({ write: (line) => void logged.push(line) }), logged };
 }
 
-function routingOf(parts: Pick<RoutingOptions, 'db' | 'clock' | 'bus' | 'newId'>, secret: ClusterSecret): Routing {
+function routingOf(
+  parts: Pick<RoutingOptions, 'db' | 'clock' | 'bus' | 'newId' | 'apps'>,
+  secret: ClusterSecret,
+): Routing {
   const [seedKey] = secret.keysFor('ductor/routing-seed/v1');
   return createRouting({ ...parts, seedKey, cel: createCelCompiler(), engine: { version: 'test', tzdb: '' } });
 }
@@ -94,7 +97,7 @@ export async function startTestNode(db: Database, options: TestNodeOptions = {})
   const server = createDoors({
     ...shared,
     ...{ tenancy, coordinator, bridge, endpoints, log, catalog: registry, reader, schedules },
-    ...routingOf({ db, clock, bus, newId }, secret),
+    ...routingOf({ db, clock, bus, newId, apps: bridge.strategies }, secret),
     ...{ metrics: createMetrics().registry, metricsAccess: 'loopback', limits: options.limits ?? {} },
     callsPerKey: options.callsPerKey ?? 1_000_000,
   });

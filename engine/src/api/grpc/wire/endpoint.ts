@@ -36,7 +36,7 @@ export function endpointOf(
   endpoints: Pick<Endpoints, 'signingKeys' | 'statusOf'>,
   clock: Clock,
 ): WireEndpoint {
-  const { endpointId, name, form, url, audience, queues, concurrency, timeoutMs, workflows } = endpoint;
+  const { endpointId, name, form, url, audience, queues, concurrency, timeoutMs, workflows, strategies } = endpoint;
   const status = endpoints.statusOf(endpointId);
   return {
     ...{ id: endpointId, name, form: FORMS[form], url, audience, concurrency, queues: [...queues] },
@@ -44,6 +44,7 @@ export function endpointOf(
     workflows: workflows.map(({ familySlug, handlers, pinnedVersion }) => ({
       ...{ familySlug, handlers: [...handlers], pinnedVersion: pinnedVersion ?? 0 },
     })),
+    strategies: strategies.map(({ name: strategy, version }) => ({ name: strategy, version })),
     signingKeys: [...endpoints.signingKeys(endpoint)],
     createdAt: timestampOf(endpoint.createdAtUs),
     updatedAt: timestampOf(endpoint.updatedAtUs),

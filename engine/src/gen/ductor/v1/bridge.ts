@@ -21,6 +21,7 @@ import {
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 import { ErrorCause, Payload, Problem } from "./common.js";
+import { StrategyAnswer, StrategyQuestion, StrategyRegistration } from "./strategy.js";
 import { WorkflowDefinition } from "./workflow.js";
 
 export const protobufPackage = "ductor.v1";
@@ -57,6 +58,8 @@ export interface WorkRequest {
   pong: bigint;
   /** Outputs of sub-steps, each acknowledged like a result, by its number. */
   subResults: SubStepResult[];
+  /** Answers to questions, in any order. */
+  strategyAnswers: StrategyAnswer[];
 }
 
 export interface WorkerHello {
@@ -70,7 +73,11 @@ export interface WorkerHello {
   /** Queues it serves; empty means "default". */
   queues: string[];
   workflows: WorkflowRegistration[];
-  inventory: WorkerInventory | undefined;
+  inventory:
+    | WorkerInventory
+    | undefined;
+  /** Strategies that it has, at most 100. They are asked besides its slots. */
+  strategies: StrategyRegistration[];
 }
 
 export interface WorkflowRegistration {
@@ -180,6 +187,8 @@ export interface WorkResponse {
    * stream does not use its own. Sent once for each time the credits run out.
    */
   wanted: number;
+  /** Whom its strategies would choose; each is answered by strategy_answers. */
+  strategyQuestions: StrategyQuestion[];
 }
 
 export interface WorkerWelcome {
@@ -266,6 +275,7 @@ function createBaseWorkRequest(): WorkRequest {
     draining: false,
     pong: 0n,
     subResults: [],
+    strategyAnswers: [],
   };
 }
 
@@ -300,6 +310,9 @@ export const WorkRequest: MessageFns<WorkRequest> = {
     }
     for (const v of message.subResults) {
       SubStepResult.encode(v!, writer.uint32(74).fork()).join();
+    }
+    for (const v of message.strategyAnswers) {
+      StrategyAnswer.encode(v!, writer.uint32(722).fork()).join();
     }
     return writer;
   },
@@ -389,6 +402,14 @@ export const WorkRequest: MessageFns<WorkRequest> = {
             message.subResults.push(SubStepResult.decode(reader, reader.uint32()));
             continue;
           }
+          case 90: {
+            if (tag !== 722) {
+              break;
+            }
+
+            message.strategyAnswers.push(StrategyAnswer.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -419,12 +440,22 @@ export const WorkRequest: MessageFns<WorkRequest> = {
     message.draining = object.draining ?? false;
     message.pong = (object.pong !== undefined && object.pong !== null) ? BigInt(object.pong) : 0n;
     message.subResults = object.subResults?.map((e) => SubStepResult.fromPartial(e)) || [];
+    message.strategyAnswers = object.strategyAnswers?.map((e) => StrategyAnswer.fromPartial(e)) || [];
     return message;
   },
 };
 
 function createBaseWorkerHello(): WorkerHello {
-  return { workerId: "", name: "", sdkVersion: "", slots: 0, queues: [], workflows: [], inventory: undefined };
+  return {
+    workerId: "",
+    name: "",
+    sdkVersion: "",
+    slots: 0,
+    queues: [],
+    workflows: [],
+    inventory: undefined,
+    strategies: [],
+  };
 }
 
 export const WorkerHello: MessageFns<WorkerHello> = {
@@ -449,6 +480,9 @@ export const WorkerHello: MessageFns<WorkerHello> = {
     }
     if (message.inventory !== undefined) {
       WorkerInventory.encode(message.inventory, writer.uint32(58).fork()).join();
+    }
+    for (const v of message.strategies) {
+      StrategyRegistration.encode(v!, writer.uint32(722).fork()).join();
     }
     return writer;
   },
@@ -522,6 +556,14 @@ export const WorkerHello: MessageFns<WorkerHello> = {
             message.inventory = WorkerInventory.decode(reader, reader.uint32());
             continue;
           }
+          case 90: {
+            if (tag !== 722) {
+              break;
+            }
+
+            message.strategies.push(StrategyRegistration.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -548,6 +590,7 @@ export const WorkerHello: MessageFns<WorkerHello> = {
     message.inventory = (object.inventory !== undefined && object.inventory !== null)
       ? WorkerInventory.fromPartial(object.inventory)
       : undefined;
+    message.strategies = object.strategies?.map((e) => StrategyRegistration.fromPartial(e)) || [];
     return message;
   },
 };
@@ -1468,6 +1511,7 @@ function createBaseWorkResponse(): WorkResponse {
     draining: false,
     ping: 0n,
     wanted: 0,
+    strategyQuestions: [],
   };
 }
 
@@ -1502,6 +1546,9 @@ export const WorkResponse: MessageFns<WorkResponse> = {
     }
     if (message.wanted !== 0) {
       writer.uint32(72).uint32(message.wanted);
+    }
+    for (const v of message.strategyQuestions) {
+      StrategyQuestion.encode(v!, writer.uint32(722).fork()).join();
     }
     return writer;
   },
@@ -1591,6 +1638,14 @@ export const WorkResponse: MessageFns<WorkResponse> = {
             message.wanted = reader.uint32();
             continue;
           }
+          case 90: {
+            if (tag !== 722) {
+              break;
+            }
+
+            message.strategyQuestions.push(StrategyQuestion.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1619,6 +1674,7 @@ export const WorkResponse: MessageFns<WorkResponse> = {
     message.draining = object.draining ?? false;
     message.ping = (object.ping !== undefined && object.ping !== null) ? BigInt(object.ping) : 0n;
     message.wanted = object.wanted ?? 0;
+    message.strategyQuestions = object.strategyQuestions?.map((e) => StrategyQuestion.fromPartial(e)) || [];
     return message;
   },
 };

@@ -21,6 +21,7 @@ import {
 import { Timestamp } from "../../google/protobuf/timestamp.js";
 import { RegistrationOutcome, WorkflowRegistration } from "./bridge.js";
 import { Pagination } from "./common.js";
+import { StrategyRegistration } from "./strategy.js";
 
 export const protobufPackage = "ductor.v1";
 
@@ -68,7 +69,11 @@ export interface Endpoint {
     | Timestamp
     | undefined;
   /** As the node that answers sees it. */
-  state: EndpointState | undefined;
+  state:
+    | EndpointState
+    | undefined;
+  /** Strategies that it has. */
+  strategies: StrategyRegistration[];
 }
 
 /** What an endpoint serves. */
@@ -105,8 +110,13 @@ export interface RegisterEndpointRequest {
   concurrency: number;
   /** At most 24h. Default 30s. */
   timeout: string;
-  /** As a worker brings them; what is left out here is not served any more. None at all: what it serves stays as it is. */
+  /**
+   * As a worker brings them; what is left out here is not served any more. Neither workflows nor strategies: what it
+   * serves stays as it is.
+   */
   workflows: WorkflowRegistration[];
+  /** Strategies that it has, at most 100. */
+  strategies: StrategyRegistration[];
 }
 
 export interface RegisterEndpointResponse {
@@ -158,6 +168,7 @@ function createBaseEndpoint(): Endpoint {
     createdAt: undefined,
     updatedAt: undefined,
     state: undefined,
+    strategies: [],
   };
 }
 
@@ -201,6 +212,9 @@ export const Endpoint: MessageFns<Endpoint> = {
     }
     if (message.state !== undefined) {
       EndpointState.encode(message.state, writer.uint32(106).fork()).join();
+    }
+    for (const v of message.strategies) {
+      StrategyRegistration.encode(v!, writer.uint32(114).fork()).join();
     }
     return writer;
   },
@@ -322,6 +336,14 @@ export const Endpoint: MessageFns<Endpoint> = {
             message.state = EndpointState.decode(reader, reader.uint32());
             continue;
           }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.strategies.push(StrategyRegistration.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -358,6 +380,7 @@ export const Endpoint: MessageFns<Endpoint> = {
     message.state = (object.state !== undefined && object.state !== null)
       ? EndpointState.fromPartial(object.state)
       : undefined;
+    message.strategies = object.strategies?.map((e) => StrategyRegistration.fromPartial(e)) || [];
     return message;
   },
 };
@@ -547,7 +570,17 @@ export const EndpointState: MessageFns<EndpointState> = {
 };
 
 function createBaseRegisterEndpointRequest(): RegisterEndpointRequest {
-  return { name: "", form: 0, url: "", audience: "", queues: [], concurrency: 0, timeout: "", workflows: [] };
+  return {
+    name: "",
+    form: 0,
+    url: "",
+    audience: "",
+    queues: [],
+    concurrency: 0,
+    timeout: "",
+    workflows: [],
+    strategies: [],
+  };
 }
 
 export const RegisterEndpointRequest: MessageFns<RegisterEndpointRequest> = {
@@ -575,6 +608,9 @@ export const RegisterEndpointRequest: MessageFns<RegisterEndpointRequest> = {
     }
     for (const v of message.workflows) {
       WorkflowRegistration.encode(v!, writer.uint32(66).fork()).join();
+    }
+    for (const v of message.strategies) {
+      StrategyRegistration.encode(v!, writer.uint32(74).fork()).join();
     }
     return writer;
   },
@@ -656,6 +692,14 @@ export const RegisterEndpointRequest: MessageFns<RegisterEndpointRequest> = {
             message.workflows.push(WorkflowRegistration.decode(reader, reader.uint32()));
             continue;
           }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.strategies.push(StrategyRegistration.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -681,6 +725,7 @@ export const RegisterEndpointRequest: MessageFns<RegisterEndpointRequest> = {
     message.concurrency = object.concurrency ?? 0;
     message.timeout = object.timeout ?? "";
     message.workflows = object.workflows?.map((e) => WorkflowRegistration.fromPartial(e)) || [];
+    message.strategies = object.strategies?.map((e) => StrategyRegistration.fromPartial(e)) || [];
     return message;
   },
 };

@@ -18,6 +18,7 @@ import {
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 import { SubStepResult, Task, TaskHeartbeat, TaskResult } from "./bridge.js";
+import { StrategyAnswer, StrategyQuestion } from "./strategy.js";
 
 export const protobufPackage = "ductor.v1";
 
@@ -28,7 +29,11 @@ export interface InvokeRequest {
   /** Whom the engine calls: the audience of the endpoint. An app refuses what is meant for another. */
   audience: string;
   endpointId: string;
-  task: Task | undefined;
+  task:
+    | Task
+    | undefined;
+  /** Instead of a task: a question to a strategy of the app, answered by strategy_answer alone. */
+  strategyQuestion: StrategyQuestion | undefined;
 }
 
 /** From the app. */
@@ -46,6 +51,9 @@ export interface InvokeResponse {
      * them and calls again for the same attempt, with them among the task's sub_steps.
      */
     { $case: "subResults"; value: SubStepResults }
+    | //
+    /** Answers a question. Nothing comes after it. */
+    { $case: "strategyAnswer"; value: StrategyAnswer }
     | undefined;
 }
 
@@ -54,7 +62,7 @@ export interface SubStepResults {
 }
 
 function createBaseInvokeRequest(): InvokeRequest {
-  return { audience: "", endpointId: "", task: undefined };
+  return { audience: "", endpointId: "", task: undefined, strategyQuestion: undefined };
 }
 
 export const InvokeRequest: MessageFns<InvokeRequest> = {
@@ -67,6 +75,9 @@ export const InvokeRequest: MessageFns<InvokeRequest> = {
     }
     if (message.task !== undefined) {
       Task.encode(message.task, writer.uint32(26).fork()).join();
+    }
+    if (message.strategyQuestion !== undefined) {
+      StrategyQuestion.encode(message.strategyQuestion, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -108,6 +119,14 @@ export const InvokeRequest: MessageFns<InvokeRequest> = {
             message.task = Task.decode(reader, reader.uint32());
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.strategyQuestion = StrategyQuestion.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -128,6 +147,9 @@ export const InvokeRequest: MessageFns<InvokeRequest> = {
     message.audience = object.audience ?? "";
     message.endpointId = object.endpointId ?? "";
     message.task = (object.task !== undefined && object.task !== null) ? Task.fromPartial(object.task) : undefined;
+    message.strategyQuestion = (object.strategyQuestion !== undefined && object.strategyQuestion !== null)
+      ? StrategyQuestion.fromPartial(object.strategyQuestion)
+      : undefined;
     return message;
   },
 };
@@ -147,6 +169,9 @@ export const InvokeResponse: MessageFns<InvokeResponse> = {
         break;
       case "subResults":
         SubStepResults.encode(message.event.value, writer.uint32(26).fork()).join();
+        break;
+      case "strategyAnswer":
+        StrategyAnswer.encode(message.event.value, writer.uint32(34).fork()).join();
         break;
     }
     return writer;
@@ -189,6 +214,14 @@ export const InvokeResponse: MessageFns<InvokeResponse> = {
             message.event = { $case: "subResults", value: SubStepResults.decode(reader, reader.uint32()) };
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.event = { $case: "strategyAnswer", value: StrategyAnswer.decode(reader, reader.uint32()) };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -222,6 +255,12 @@ export const InvokeResponse: MessageFns<InvokeResponse> = {
       case "subResults": {
         if (object.event?.value !== undefined && object.event?.value !== null) {
           message.event = { $case: "subResults", value: SubStepResults.fromPartial(object.event.value) };
+        }
+        break;
+      }
+      case "strategyAnswer": {
+        if (object.event?.value !== undefined && object.event?.value !== null) {
+          message.event = { $case: "strategyAnswer", value: StrategyAnswer.fromPartial(object.event.value) };
         }
         break;
       }
@@ -295,7 +334,7 @@ export const SubStepResults: MessageFns<SubStepResults> = {
 export type BridgeCallbackServiceService = typeof BridgeCallbackServiceService;
 export const BridgeCallbackServiceService = {
   /**
-   * Runs one attempt. Heartbeats may come before the result; the stream ends with it. Cancelling the call tells the
+   * Runs one attempt, or answers one question. Heartbeats may come before the result; the stream ends with it. Cancelling the call tells the
    * body to stop.
    */
   invoke: {
@@ -311,7 +350,7 @@ export const BridgeCallbackServiceService = {
 
 export interface BridgeCallbackServiceServer extends UntypedServiceImplementation {
   /**
-   * Runs one attempt. Heartbeats may come before the result; the stream ends with it. Cancelling the call tells the
+   * Runs one attempt, or answers one question. Heartbeats may come before the result; the stream ends with it. Cancelling the call tells the
    * body to stop.
    */
   invoke: handleServerStreamingCall<InvokeRequest, InvokeResponse>;
@@ -319,7 +358,7 @@ export interface BridgeCallbackServiceServer extends UntypedServiceImplementatio
 
 export interface BridgeCallbackServiceClient extends Client {
   /**
-   * Runs one attempt. Heartbeats may come before the result; the stream ends with it. Cancelling the call tells the
+   * Runs one attempt, or answers one question. Heartbeats may come before the result; the stream ends with it. Cancelling the call tells the
    * body to stop.
    */
   invoke(request: InvokeRequest, options?: Partial<CallOptions>): ClientReadableStream<InvokeResponse>;
