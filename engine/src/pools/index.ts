@@ -14,7 +14,7 @@ export {
 } from './fields/primitives.js';
 export { check, checkUpdate, mergePatch, type ObjectCheck } from './objects/check.js';
 export { FALLBACK_KINDS, FALLBACK_REASONS, OUTAGE_REASONS, type Fallback } from './objects/fallback.js';
-export { fallbacksOf, poolCheck, type PoolFields } from './objects/pool.js';
+export { fallbacksOf, poolCheck, standbysOf, type PoolFields } from './objects/pool.js';
 export type { PoolConfig } from './objects/pool-config.js';
 export {
   RECIPIENT_STATES,

@@ -47,6 +47,6 @@ export type { Routed, RouteCall } from './lane/route-call.js';
 export { World, type WorldChanges, type WorldParts } from './lane/world.js';
 export type { Outcomes, RecipientHealth } from './outcomes/outcomes.js';
 export { isCurrent, type PoolStanding, type Standing } from './standing/standing.js';
-export { readStanding } from './standing/sql/read-standing.js';
+export { askedPools, readStanding } from './standing/sql/read-standing.js';
 export { lockStates, openStates, writeStates } from './standing/sql/strategy-states.js';
 export { PoolViews } from './views/pool-views.js';

@@ -57,6 +57,15 @@ export function fallbacksOf(config: PoolFields['config']): readonly Fallback[] {
   return Array.isArray(fallback) ? fallback : [fallback];
 }
 
+/** Ids of the recipients that a pool falls back to: they need not be its members. */
+export function standbysOf(config: PoolFields['config']): readonly string[] {
+  const ids = fallbacksOf(config).flatMap(({ kind, target }) => {
+    const id = kind === 'default_recipient' ? (target ?? config.fallback_recipient_id) : undefined;
+    return id === undefined ? [] : [id];
+  });
+  return [...new Set(ids)];
+}
+
 function checkTargets(config: PoolFields['config'], context: z.core.$RefinementCtx): void {
   for (const { kind, target } of fallbacksOf(config)) {
     const field = TARGET_FIELDS[kind];

@@ -120,10 +120,13 @@ function readHop(reader: RecordReader, documents: Documents, record: unknown, wr
   const view = readPool(reader, documents, textOf(fieldOf(written, 'd')) ?? '');
   const { members, facts } = readMembers(written, nowUs);
   const ids = members.map(({ id }) => id);
+  const standby = numberOf(fieldOf(written, 'sb'));
+  const isStandby = (_member: unknown, place: number): boolean => place === standby;
+  const own = members.filter((member, place) => !isStandby(member, place));
   const isShut = fieldOf(written, 'why') === 'pool_closed';
   const snapshot: PoolSnapshot = {
     view: {
-      ...withMembers(view, members),
+      ...withMembers(view, own, members.filter(isStandby)),
       id: textOf(fieldOf(written, 'p')) ?? '',
       version: numberOf(fieldOf(written, 'v')) ?? 0,
       // Whether the pool was open stands in the record: zone data of another runtime must not decide anew.
@@ -244,6 +247,7 @@ export function readRecord(text: string, documents: Documents, reader: RecordRea
     admit: readAdmit(hops, fieldOf(given, 'preview') === true),
     duplicateOf: textOf(fieldOf(given, 'duplicate')),
     spentUs: numberOf(fieldOf(given, 'spent')) ?? 0,
+    tried: numberOf(fieldOf(given, 'tried')) ?? 0,
     enrichments: readEnriched(fieldOf(given, 'enriched')),
     pinned: readPinned(hops),
     excluded: idsWhere(hops, 'x'),

@@ -230,6 +230,13 @@ function writeAttempt(attempt: Attempt, placeOf: (id: string) => number | string
   };
 }
 
+/** Place of the recipient among those looked at that does not belong to the pool; undefined: all of them do. */
+function standbyPlace({ snapshot, filtered }: Hop): number | undefined {
+  const standbys = new Set(snapshot.view.standbys.map(({ id }) => id));
+  const place = filtered?.looked.findIndex(({ member }) => standbys.has(member.id)) ?? -1;
+  return place === -1 ? undefined : place;
+}
+
 function writeHop(hop: Hop, decision: Decision): Record<string, unknown> {
   const { view, state, bindings, answers } = hop.snapshot;
   const looked = hop.filtered?.looked ?? [];
@@ -256,6 +263,7 @@ function writeHop(hop: Hop, decision: Decision): Record<string, unknown> {
     e: changes.length === 0 ? undefined : digestText(canonicalJson(changes)),
     why: hop.reason,
     to: hop.direct,
+    sb: standbyPlace(hop),
     fell: hop.fell,
   };
 }
@@ -306,6 +314,7 @@ function writeGiven({ input }: Decision): Record<string, unknown> {
     duplicate: input.duplicateOf,
     spent: input.spentUs === 0 ? undefined : input.spentUs,
     enriched: (input.enrichments ?? []).length === 0 ? undefined : input.enrichments,
+    tried: (input.tried ?? 0) === 0 ? undefined : input.tried,
     previous: (input.previous ?? []).length === 0 ? undefined : input.previous,
   };
 }

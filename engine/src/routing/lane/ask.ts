@@ -18,6 +18,8 @@ export interface RouteAsk {
   readonly excluded: readonly string[];
   /** Recipients it was offered to before, the last one first. */
   readonly previous: readonly string[];
+  /** How often it was put off by a fallback before. Default: never. */
+  readonly tried?: number;
 }
 
 /** The pool that a decision begins with; undefined when no rule names one. */

@@ -15,9 +15,9 @@ import { storedDecisionOf, type RecordedDecision } from '../decisions/store/stor
 import type { Decision } from '../pipeline/decision.js';
 import type { PoolView } from '../pipeline/view.js';
 import type { CompiledRule } from '../rules/rule.js';
-import { isCurrent } from '../standing/standing.js';
+import { everybody, isCurrent } from '../standing/standing.js';
 import { readBindings, readFirsts, writeBindings, writeFirsts } from '../standing/sql/known-keys.js';
-import { readStanding } from '../standing/sql/read-standing.js';
+import { askedPools, readStanding } from '../standing/sql/read-standing.js';
 import { lockStates, writeStates } from '../standing/sql/strategy-states.js';
 import { affinityKeysOf, dedupeKeyOf } from './ask.js';
 import type { LaneParts } from './lane-parts.js';
@@ -236,7 +236,7 @@ async function readWorld(tx: Queryable, parts: LaneParts, batch: Batch, states: 
     const view = firstPoolId === undefined ? undefined : views.get(firstPoolId);
     return view === undefined ? [] : (dedupeKeyOf(call.ask, view, nowUs) ?? []);
   });
-  const standing = await readStanding(tx, tenantId, [...views.keys()]);
+  const standing = await readStanding(tx, tenantId, askedPools(views));
   const bindings = await readBindings(tx, tenantId, bindingKeys);
   const firsts = await readFirsts(tx, tenantId, firstKeys);
   return new World({ views, standing, states, bindings, firsts, seedKey: parts.seedKey });
@@ -261,7 +261,7 @@ export async function runBatch(
   const found = [...views.values()].filter(isView);
   const stateful = found.filter(({ isStateful }) => isStateful).map(({ id }) => id);
   const states = await lockStates(tx, tenantId, stateful);
-  const members = new Set(found.flatMap((view) => view.members.map(({ id }) => id)));
+  const members = new Set(found.flatMap((view) => everybody(view).map(({ id }) => id)));
   if (members.size > 0) await lockAccounts(tx, tenantId, [...members]);
   const world = await readWorld(tx, parts, batch, states);
   const stale = [...views].filter(([id, view]) => !isCurrent(view, world.standing.pools.get(id))).map(([id]) => id);

@@ -6,7 +6,7 @@ import { DuctorError } from '../../kernel/index.js';
 import type { Binding } from '../core/candidate.js';
 import type { PoolView } from '../pipeline/view.js';
 import { isCurrent, type Standing } from '../standing/standing.js';
-import { readStanding } from '../standing/sql/read-standing.js';
+import { askedPools, readStanding } from '../standing/sql/read-standing.js';
 import { readStates } from '../standing/sql/strategy-states.js';
 import type { LaneParts } from './lane-parts.js';
 import { World, type WorldParts } from './world.js';
@@ -70,7 +70,7 @@ export class SharedReads {
 
   async #now(tenantId: string, views: Views): Promise<Read> {
     const db = this.#parts.db.asTenant(tenantId);
-    const standing = await readStanding(db, tenantId, [...views.keys()]);
+    const standing = await readStanding(db, tenantId, askedPools(views));
     const stateful = [...views.values()].flatMap((view) => (view?.isStateful === true ? [view.id] : []));
     const states = await readStates(db, tenantId, stateful);
     const parts = { standing, states, views, seedKey: this.#parts.seedKey };

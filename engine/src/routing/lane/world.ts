@@ -125,7 +125,7 @@ export class World {
     };
     const decision = decide({
       ...{ decisionId, nowUs: this.nowUs, routable: ask.routable, poolId: ask.poolId, recipientId: ask.recipientId },
-      ...{ rules, pools: reach, previous: ask.previous, spentUs },
+      ...{ rules, pools: reach, previous: ask.previous, spentUs, tried: ask.tried ?? 0 },
       excluded: ask.excluded.length === 0 ? NOBODY : new Set(ask.excluded),
       duplicateOf: key === undefined ? undefined : this.#firsts.get(poolKeyText(key)),
       seedOf: (poolId, hop, attempt) => deriveSeed(this.#parts.seedKey, { decisionId, poolId, hop, attempt }),

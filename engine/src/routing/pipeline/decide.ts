@@ -52,11 +52,17 @@ const FINAL: ReadonlySet<Reason> = new Set([
   'routing_cycle',
 ]);
 
-/** The first fallback that answers to a reason. */
-function fallbackFor(view: PoolView, reason: Reason): Fallback | undefined {
+/**
+ * The first fallback that answers to a reason.
+ *
+ * @param tried how often the work was put off before
+ */
+function fallbackFor(view: PoolView, reason: Reason, tried: number): Fallback | undefined {
   if (FINAL.has(reason)) return undefined;
   const asked = reason === 'all_cooling_down' ? 'no_eligible_recipient' : reason;
-  return view.settings.fallbacks.find(({ on, on_outage }) => {
+  return view.settings.fallbacks.find(({ kind, on, on_outage, max_attempts }) => {
+    // What was tried so often is not put off once more; the next fallback may have it.
+    if (kind === 'retry' && max_attempts !== undefined && tried >= max_attempts) return false;
     if (OUTAGES.has(reason)) return on_outage === true;
     return on === undefined || on.some((each) => each === asked);
   });
@@ -118,7 +124,7 @@ class Walk {
   /** The next pool, or how it ends here. */
   #fallBack(view: PoolView, reason: Reason, result: HopResult): string | Decision {
     const plain: Ending = { outcome: REASONS[reason], reason, poolId: view.id, retryAtUs: result.retryAtUs };
-    const fallback = fallbackFor(view, reason);
+    const fallback = fallbackFor(view, reason, this.input.tried ?? 0);
     if (fallback === undefined || fallback.kind === 'none') return this.#end(plain);
     const { nowUs } = this.input;
     const { settings } = view;
@@ -154,7 +160,7 @@ class Walk {
   #toRecipient(view: PoolView, recipientId: string, plain: Ending): Decision {
     const snapshot = this.input.pools.get(view.id);
     if (snapshot === undefined) return this.#end(plain);
-    const result = runHop(this.input, snapshot, this.scope, this.hops.length, recipientId);
+    const result = runHop(this.input, snapshot, this.scope, this.hops.length, recipientId, true);
     this.hops.push(result.hop);
     return result.hop.reason === undefined ? this.#decided(view, result) : this.#end(plain);
   }

@@ -46,6 +46,8 @@ export interface DecisionInput {
   readonly admit?: Admit | undefined;
   /** The first decision about the same work, within the pool's window. */
   readonly duplicateOf?: string | undefined;
+  /** How often it was put off by a fallback before; default 0. */
+  readonly tried?: number;
   /** Time that was spent before, on enrichments and waiting. */
   readonly spentUs?: number;
   readonly enrichments?: readonly Enriched[];

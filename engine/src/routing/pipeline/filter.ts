@@ -28,6 +28,8 @@ export interface FilterInput {
   readonly excluded: ReadonlySet<string>;
   /** Recipients that had this work, by its dedupe key. */
   readonly conflicting: ReadonlySet<string>;
+  /** A recipient that the pool falls back to: it is looked at although it does not belong to the pool. */
+  readonly standbyId: string | undefined;
 }
 
 /** A recipient that was looked at. */
@@ -193,10 +195,17 @@ function retryAt(looked: readonly Looked[], nowUs: number): number | undefined {
   return ahead.length === 0 ? undefined : Math.min(...ahead);
 }
 
+/** Who is looked at, in order of their ids. */
+function lookedAt({ view, standbyId }: FilterInput): readonly Member[] {
+  const standby = view.standbys.find(({ id }) => id === standbyId);
+  if (standby === undefined) return view.members;
+  return [...view.members, standby].toSorted((a, b) => (a.id < b.id ? -1 : 1));
+}
+
 /** Looks at every member of a pool. */
 export function filter(input: FilterInput): Filtered {
   const found: Verdict[] = [];
-  const looked = input.view.members.map((member) => lookAt(input, member, found));
+  const looked = lookedAt(input).map((member) => lookAt(input, member, found));
   let [healthy, ejected] = [0, 0];
   for (const { verdicts } of looked) {
     if (verdicts.length === 0) healthy += 1;

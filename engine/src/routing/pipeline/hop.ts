@@ -126,13 +126,19 @@ function attemptAll(hopping: Hopping): { attempts: readonly Attempt[]; reason: R
   return { attempts, reason: 'recipient_capacity_exhausted' };
 }
 
-/** Runs one pool. `directId` chooses a recipient by name, past the pool's strategy. */
+/**
+ * Runs one pool.
+ *
+ * @param directId chooses a recipient by name, past the pool's strategy
+ * @param isFallback whether the pool falls back to that one, which then need not belong to it
+ */
 export function runHop(
   input: DecisionInput,
   snapshot: PoolSnapshot,
   rules: Readonly<Record<string, unknown>>,
   index: number,
   directId: string | undefined,
+  isFallback = false,
 ): HopResult {
   const { view } = snapshot;
   const none = { snapshot, filtered: undefined, attempts: [], direct: directId, fell: undefined };
@@ -150,6 +156,7 @@ export function runHop(
     pinned: input.pinned ?? NO_LIMITS,
     excluded: input.excluded ?? NOBODY,
     conflicting: input.conflicting ?? NOBODY,
+    standbyId: isFallback ? directId : undefined,
   });
   if (view.settings.isClaim && directId === undefined) {
     return { hop: { ...none, filtered, reason: undefined }, slate: [], changes: [], isClaim: true };

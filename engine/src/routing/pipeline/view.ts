@@ -69,6 +69,8 @@ export interface PoolView {
   readonly tieBreak: Strategy | undefined;
   /** In order of their ids. */
   readonly members: readonly Member[];
+  /** Recipients that it falls back to and that do not belong to it: strategies never see them. */
+  readonly standbys: readonly Member[];
   readonly tiers: ReadonlyMap<string, number>;
   /** What its expressions read, so that a record keeps that and no more. */
   readonly reads: PoolReads;
@@ -207,8 +209,8 @@ function placed(members: readonly Member[]): Pick<PoolView, 'members' | 'tiers'>
 }
 
 /** The same pool with other members: nothing is compiled anew. */
-export function withMembers(view: PoolView, members: readonly Member[]): PoolView {
-  return { ...view, ...placed(members) };
+export function withMembers(view: PoolView, members: readonly Member[], standbys: readonly Member[]): PoolView {
+  return { ...view, ...placed(members), standbys };
 }
 
 /** Makes a pool ready, given its members. */
@@ -216,6 +218,7 @@ export function poolView(
   pool: { readonly id: string; readonly version: number; readonly document: PoolDocument },
   members: readonly Member[],
   compiler: CelCompiler,
+  standbys: readonly Member[] = [],
 ): PoolView {
   const { fields } = pool.document;
   const { config } = fields;
@@ -242,6 +245,7 @@ export function poolView(
     compiled: { ...compiled, customs: [...compiled.customs, ...(tieBreak?.customs ?? [])] },
     tieBreak: tieBreak?.strategy,
     ...placed(members),
+    standbys,
     reads: readsOf(
       expressions,
       [...nodesOf(node), ...(tie === undefined ? [] : nodesOf(tie))],
@@ -252,15 +256,17 @@ export function poolView(
   };
 }
 
-/** Makes a stored pool and its recipients ready. */
+/**
+ * Makes a stored pool and its recipients ready.
+ *
+ * @param standbys recipients that it falls back to and that do not belong to it
+ */
 export function compilePool(
   pool: { readonly id: string; readonly version: number; readonly document: PoolDocument },
   recipients: readonly StoredRecipient[],
   compiler: CelCompiler,
+  standbys: readonly StoredRecipient[] = [],
 ): PoolView {
-  return poolView(
-    pool,
-    recipients.map((each) => memberOf(each, pool.id)),
-    compiler,
-  );
+  const ready = (all: readonly StoredRecipient[]): readonly Member[] => all.map((each) => memberOf(each, pool.id));
+  return poolView(pool, ready(recipients), compiler, ready(standbys));
 }

@@ -4,7 +4,7 @@
  */
 import { onDay, type Account } from '../../capacity/index.js';
 import type { RecipientFacts } from '../core/candidate.js';
-import type { PoolView } from '../pipeline/view.js';
+import type { Member, PoolView } from '../pipeline/view.js';
 
 /** Where one recipient stands. */
 export interface MemberStanding {
@@ -16,7 +16,7 @@ export interface MemberStanding {
   readonly learned: Omit<RecipientFacts, 'held' | 'committed' | 'admittedToday' | 'committedToday'>;
 }
 
-/** Where a pool stands. */
+/** Where a pool stands; its members are those that it falls back to, too. */
 export interface PoolStanding {
   readonly version: number;
   readonly isKilled: boolean;
@@ -29,12 +29,19 @@ export interface Standing {
   readonly pools: ReadonlyMap<string, PoolStanding>;
 }
 
+/** Members of a pool and those that it falls back to. */
+export function everybody({ members, standbys }: PoolView): readonly Member[] {
+  return standbys.length === 0 ? members : [...members, ...standbys];
+}
+
 /** Whether a view is of this version of its pool and of all its members. */
 export function isCurrent(view: PoolView | undefined, standing: PoolStanding | undefined): boolean {
   if (view === undefined || standing === undefined) return view === standing;
   if (view.version !== standing.version || view.document.isKilled !== standing.isKilled) return false;
-  if (view.members.length !== standing.members.size) return false;
-  return view.members.every(({ id, version }) => standing.members.get(id)?.version === version);
+  const { members, standbys } = view;
+  if (members.length + standbys.length !== standing.members.size) return false;
+  const isSame = ({ id, version }: Member): boolean => standing.members.get(id)?.version === version;
+  return members.every(isSame) && standbys.every(isSame);
 }
 
 /** The facts of a recipient by its account and what else is known of it. */
@@ -57,7 +64,7 @@ export function factsOf(
 /** The accounts of a view's members with their limits, on a day. */
 export function accountsOf(view: PoolView, standing: PoolStanding, today: number): ReadonlyMap<string, Account> {
   const accounts = new Map<string, Account>();
-  for (const { id, maxConcurrent, dailyLimit } of view.members) {
+  for (const { id, maxConcurrent, dailyLimit } of everybody(view)) {
     const account = standing.members.get(id)?.account;
     if (account !== undefined) accounts.set(id, onDay({ ...account, maxConcurrent, dailyLimit }, today));
   }

@@ -38,6 +38,7 @@ export function snapshotOf(
     readonly bindings?: ReadonlyMap<string, Binding>;
     readonly isKilled?: boolean;
     readonly answers?: Answers;
+    readonly standbys?: readonly StoredRecipient[];
   } = {},
 ): PoolSnapshot {
   const document = { fields: pools.create({ name: `p${number}`, ...fields }), isKilled: now.isKilled ?? false };
@@ -46,7 +47,7 @@ export function snapshotOf(
     return [idOf(Number(id)), { ...none, ...each }];
   });
   return {
-    view: compilePool({ id: idOf(number), version: 3, document }, recipients, compiler),
+    view: compilePool({ id: idOf(number), version: 3, document }, recipients, compiler, now.standbys),
     facts: new Map(facts),
     state: now.state ?? {},
     bindings: now.bindings ?? new Map(),
@@ -91,7 +92,9 @@ export function admitting(snapshots: readonly PoolSnapshot[], extra: Readonly<Re
     return admissionOf(
       slate.map(({ id, units }): Usage => {
         const facts = snapshot?.facts.get(id);
-        const member = snapshot?.view.members.find((each) => each.id === id);
+        const member = [...(snapshot?.view.members ?? []), ...(snapshot?.view.standbys ?? [])].find(
+          (each) => each.id === id,
+        );
         return {
           id,
           units,

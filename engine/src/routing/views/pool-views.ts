@@ -106,7 +106,7 @@ export class PoolViews {
       const key = `${tenantId}/${id}`;
       const value = loaded.then((pools) => {
         const pool = pools.get(id);
-        return pool === undefined ? undefined : compilePool(pool, pool.recipients, cel);
+        return pool === undefined ? undefined : compilePool(pool, pool.recipients, cel, pool.standbys);
       });
       this.#pools.set(key, value);
       value.catch(() => {

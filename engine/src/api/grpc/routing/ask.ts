@@ -13,9 +13,11 @@ export interface AskFields {
   readonly recipientId: string;
   readonly excludedRecipientIds: readonly string[];
   readonly previousRecipientIds: readonly string[];
+  readonly tried: number;
 }
 
 const MAX_IDS = 100;
+const MAX_TRIED = 1_000_000;
 
 /** RFC 3339; a Timestamp that is none becomes a text that the check refuses. */
 function instantText(time: Timestamp): string {
@@ -61,6 +63,7 @@ export function askOf(fields: AskFields): RouteAsk {
   if (recipientId !== '') checks.uuid('recipient_id', recipientId);
   checkIds(checks, 'excluded_recipient_ids', fields.excludedRecipientIds);
   checkIds(checks, 'previous_recipient_ids', fields.previousRecipientIds);
+  checks.count('tried', fields.tried, 0, MAX_TRIED);
   const routable = checkedRoutable(checks, fields.routable);
   checks.done();
   return {
@@ -68,5 +71,7 @@ export function askOf(fields: AskFields): RouteAsk {
     poolId: poolId === '' ? undefined : poolId,
     recipientId: recipientId === '' ? undefined : recipientId,
     ...{ excluded: fields.excludedRecipientIds, previous: fields.previousRecipientIds },
+    // Absent rather than 0: keys of idempotency that were used before it was there stay good.
+    ...(fields.tried === 0 ? {} : { tried: fields.tried }),
   };
 }

@@ -34,11 +34,14 @@ const MEMBERS = prepared(
       a.committed, a.held, a.day, a.daily_committed, a.daily_admitted, a.reset_at, a.last_assigned_at,
       a.last_released_at, f.latency_us, f.latency_at, f.success_milli, f.failure_milli, f.rated_at, f.responses,
       f.ejected_until, f.cooldown_until
-    from ductor.membership m
+    from (
+      select o.tenant_id, o.pool_id, o.recipient_id, o.joined_at from ductor.membership o
+        where o.tenant_id = $1::uuid and o.pool_id = any($2::uuid[])
+      union all
+      select $1::uuid, s.pool_id, s.recipient_id, 0 from unnest($3::uuid[], $4::uuid[]) as s (pool_id, recipient_id)) m
     join ductor.recipient r on r.tenant_id = m.tenant_id and r.recipient_id = m.recipient_id
     left join ductor.capacity_authority a on a.tenant_id = m.tenant_id and a.recipient_id = m.recipient_id
-    left join ductor.recipient_fact f on f.tenant_id = m.tenant_id and f.recipient_id = m.recipient_id
-    where m.tenant_id = $1::uuid and m.pool_id = any($2::uuid[])`,
+    left join ductor.recipient_fact f on f.tenant_id = m.tenant_id and f.recipient_id = m.recipient_id`,
 );
 
 /** A rate limit goes before an ejection as long as it lasts: it is never ignored. */
@@ -63,14 +66,30 @@ function accountOf({ committed, ...row }: MemberRow): MemberStanding['account'] 
   return committed === null ? undefined : toAccount({ ...row, committed });
 }
 
+/** A pool whose standing is asked, with the recipients that it falls back to and that do not belong to it. */
+export interface AskedPool {
+  readonly id: string;
+  readonly standbys: readonly { readonly id: string }[];
+}
+
+/** The pools that views are asked for; those that there are not have nobody. */
+export function askedPools(views: ReadonlyMap<string, AskedPool | undefined>): readonly AskedPool[] {
+  return [...views].map(([id, view]) => view ?? { id, standbys: [] });
+}
+
 /**
  * Where pools stand now. In a transaction that holds locks, call it after the statement that took them: it sees what
  * was committed while that one waited, the kill switch too.
  */
-export async function readStanding(db: Queryable, tenantId: string, poolIds: readonly string[]): Promise<Standing> {
-  const values = [tenantId, uuidArray(poolIds)];
-  const { rows: pools } = await db.query<PoolRow>(POOLS, values);
-  const { rows: members } = await db.query<MemberRow>(MEMBERS, values);
+export async function readStanding(db: Queryable, tenantId: string, asked: readonly AskedPool[]): Promise<Standing> {
+  const ids = uuidArray(asked.map(({ id }) => id));
+  const standbys = asked.flatMap((pool) => pool.standbys.map(({ id }) => [pool.id, id] as const));
+  const { rows: pools } = await db.query<PoolRow>(POOLS, [tenantId, ids]);
+  const { rows: members } = await db.query<MemberRow>(MEMBERS, [
+    ...[tenantId, ids],
+    uuidArray(standbys.map(([poolId]) => poolId)),
+    uuidArray(standbys.map(([, recipientId]) => recipientId)),
+  ]);
   const nowUs = pools[0]?.now_us ?? 0;
   const found = new Map<string, PoolStanding & { readonly members: Map<string, MemberStanding> }>();
   for (const { pool_id: id, record_version: version, is_killed: isKilled } of pools) {

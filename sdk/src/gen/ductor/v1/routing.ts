@@ -69,6 +69,8 @@ export interface RouteRequest {
   excludedRecipientIds: string[];
   /** Recipients it was offered to before, the last one first. At most 100. */
   previousRecipientIds: string[];
+  /** How often the work was put off before (outcome "deferred"): a fallback "retry" gives way after its max_attempts. */
+  tried: number;
 }
 
 export interface RouteResponse {
@@ -88,6 +90,8 @@ export interface PreviewRouteRequest {
   explain: boolean;
   excludedRecipientIds: string[];
   previousRecipientIds: string[];
+  /** As for Route. */
+  tried: number;
 }
 
 export interface PreviewRouteResponse {
@@ -506,6 +510,7 @@ function createBaseRouteRequest(): RouteRequest {
     explain: false,
     excludedRecipientIds: [],
     previousRecipientIds: [],
+    tried: 0,
   };
 }
 
@@ -531,6 +536,9 @@ export const RouteRequest: MessageFns<RouteRequest> = {
     }
     for (const v of message.previousRecipientIds) {
       writer.uint32(58).string(v!);
+    }
+    if (message.tried !== 0) {
+      writer.uint32(64).uint32(message.tried);
     }
     return writer;
   },
@@ -604,6 +612,14 @@ export const RouteRequest: MessageFns<RouteRequest> = {
             message.previousRecipientIds.push(reader.string());
             continue;
           }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.tried = reader.uint32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -630,6 +646,7 @@ export const RouteRequest: MessageFns<RouteRequest> = {
     message.explain = object.explain ?? false;
     message.excludedRecipientIds = object.excludedRecipientIds?.map((e) => e) || [];
     message.previousRecipientIds = object.previousRecipientIds?.map((e) => e) || [];
+    message.tried = object.tried ?? 0;
     return message;
   },
 };
@@ -699,6 +716,7 @@ function createBasePreviewRouteRequest(): PreviewRouteRequest {
     explain: false,
     excludedRecipientIds: [],
     previousRecipientIds: [],
+    tried: 0,
   };
 }
 
@@ -721,6 +739,9 @@ export const PreviewRouteRequest: MessageFns<PreviewRouteRequest> = {
     }
     for (const v of message.previousRecipientIds) {
       writer.uint32(50).string(v!);
+    }
+    if (message.tried !== 0) {
+      writer.uint32(56).uint32(message.tried);
     }
     return writer;
   },
@@ -786,6 +807,14 @@ export const PreviewRouteRequest: MessageFns<PreviewRouteRequest> = {
             message.previousRecipientIds.push(reader.string());
             continue;
           }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.tried = reader.uint32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -811,6 +840,7 @@ export const PreviewRouteRequest: MessageFns<PreviewRouteRequest> = {
     message.explain = object.explain ?? false;
     message.excludedRecipientIds = object.excludedRecipientIds?.map((e) => e) || [];
     message.previousRecipientIds = object.previousRecipientIds?.map((e) => e) || [];
+    message.tried = object.tried ?? 0;
     return message;
   },
 };
