@@ -106,9 +106,9 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
   const desk = httpDesk(options, bridge, clock, nodeId);
   registerBridgeMetrics(metrics.registry, () => bridge.stats());
   const bus = busOf(options, node, nodeId, log);
-  const runs = postgresRunStore({ db, clock, isUsableSnapshot: isSnapshotReadable });
-  const cluster = postgresClusterStore({ db, clock });
-  const advertised = { nodeId, address: '' };
+  const routing = routingOf(node, { newId, bus, secret, apps: bridge.strategies });
+  const runs = postgresRunStore({ db, clock, isUsableSnapshot: isSnapshotReadable, selection: routing.selection });
+  const [cluster, advertised] = [postgresClusterStore({ db, clock }), { nodeId, address: '' }];
   const coordinator = createCoordinator({
     node: advertised,
     ...{ clock, random, runs, invoker: desk, plans: registry.planSource },
@@ -124,7 +124,7 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
   const doors = createDoors({
     ...{ tenancy, catalog: registry, plans: registry.planSource, coordinator, bridge, bus, clock, random, log },
     ...{ reader, schedules, tracing, endpoints, metrics: metrics.registry },
-    ...routingOf(node, { newId, bus, secret, apps: bridge.strategies }),
+    ...routing,
     ...{ metricsAccess: settings.DUCTOR_METRICS, callsPerKey: settings.DUCTOR_CALLS_PER_KEY },
   });
   advertised.address = await listen(doors, settings);

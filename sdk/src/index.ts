@@ -131,6 +131,13 @@ export type { DefinitionJson } from './workflow/definition-json.js';
 export type { Jsonify, Restored } from './workflow/jsonify.js';
 export { type Ref, type Reference, type WholeRef, cel } from './workflow/reference.js';
 export type { HttpAnswer, HttpOptions } from './workflow/http-step.js';
+export type {
+  SelectedRecipient,
+  SelectHandle,
+  SelectOptions,
+  SelectOutput,
+  SelectRoutable,
+} from './workflow/select-step.js';
 export type { ApprovalOptions, ApprovalOutput, SignalOptions } from './workflow/signal-steps.js';
 export type { HandledUpdateOptions, UpdateOptions } from './workflow/updates.js';
 export type { StepBody, StepContext, StepLogger } from './workflow/step-context.js';

@@ -1,9 +1,10 @@
 /** Every fixture in one engine that is killed in their middle: each run ends as its fixture says. */
 import { createWorker, DuctorClient, DuctorError, type RunView } from '@ductor/sdk';
 import { expect, it } from 'vitest';
-import type { DefinitionFixture } from '../fixtures/definitions/fixture.js';
+import { z } from 'zod';
+import type { DefinitionFixture, FixturePool } from '../fixtures/definitions/fixture.js';
 import { definitionFixtures } from '../support/definition-fixtures.js';
-import { startEngine } from '../support/engine.js';
+import { startEngine, type Engine } from '../support/engine.js';
 import { cleanUpProcesses } from '../support/processes.js';
 import { dataFolder } from '../support/scratch.js';
 import { retrying, until } from '../support/wait.js';
@@ -45,6 +46,21 @@ async function lastOf(client: DuctorClient, runId: string): Promise<RunView> {
   return view.continuedAs === undefined ? view : lastOf(client, view.continuedAs);
 }
 
+const made = z.object({ data: z.object({ id: z.string() }) });
+
+/** Makes a pool that a fixture selects from. */
+async function makePool({ address, apiKey }: Engine, { name, recipients }: FixturePool): Promise<void> {
+  const post = async (path: string, body: object): Promise<string> => {
+    const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
+    const answer = await fetch(`http://${address}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+    return made.parse(await answer.json()).data.id;
+  };
+  const poolId = await post('/api/pools', { name });
+  for (const recipient of recipients) {
+    await post(`/api/pools/${poolId}/recipients`, { ...recipient, state: 'RECIPIENT_STATE_AVAILABLE' });
+  }
+}
+
 it('every run ends as its fixture says, over a kill in its middle', async () => {
   const fixtures = await definitionFixtures();
   const engine = await startEngine({ dataDir: dataFolder('fixtures') });
@@ -56,6 +72,7 @@ it('every run ends as its fixture says, over a kill in its middle', async () => 
     queues: ['default', 'fixtures'],
   });
   await worker.ready;
+  for (const pool of fixtures.flatMap(({ pools = [] }) => pools)) await makePool(engine, pool);
   const started = await Promise.all(
     fixtures.map(async (fixture) => {
       const prepared = await fixture.prepare?.();

@@ -32,6 +32,18 @@ export type { AssignmentQuery } from './assignments/sql/read-assignments.js';
 export { insertAssignments } from './assignments/sql/insert-assignments.js';
 export { readAssignments } from './assignments/sql/read-assignments.js';
 export type { StoredAssignment } from './assignments/stored-assignment.js';
+export {
+  familyName,
+  type Family,
+  type HeldSlate,
+  type Reservation,
+  type ReservationChanges,
+} from './reservations/reservation.js';
+export { slateDigest, type SlateIdentity } from './reservations/slate-digest.js';
+export { ensureFamilies, familiesInOrder, forgetFamilies, lockFamilies } from './reservations/sql/families.js';
+export { readReservations } from './reservations/sql/read-reservations.js';
+export { deleteReservations, insertReservations } from './reservations/sql/write-reservations.js';
+export { readAccounts } from './assignments/sql/read-accounts.js';
 export { SemaphoreBook, type Answer } from './semaphore/book.js';
 export {
   keyOf,

@@ -716,6 +716,7 @@ export const COMMENTS: Readonly<Record<string, string>> = {
   "ductor.v1.StepType.STEP_TYPE_HTTP": "An HTTP call that the engine makes, through the egress guard.",
   "ductor.v1.StepType.STEP_TYPE_LOOP": "Runs its body until a condition holds.",
   "ductor.v1.StepType.STEP_TYPE_SCATTER": "Runs its body for each item of a list.",
+  "ductor.v1.StepType.STEP_TYPE_SELECT": "Chooses recipients of a pool and reserves them, all or none.",
   "ductor.v1.StepType.STEP_TYPE_SIGNAL": "Waits for a named signal to the run.",
   "ductor.v1.StepType.STEP_TYPE_SUB_WORKFLOW": "Starts a run of another workflow.",
   "ductor.v1.StepType.STEP_TYPE_SWITCH": "The first case that holds decides which edges fire.",

@@ -44,9 +44,11 @@ export { storedDecisionOf, type StoredDecision } from './decisions/store/stored-
 export type { RouteAsk } from './lane/ask.js';
 export type { StrategyApps, StrategyQuestion, StrategyReply } from './lane/strategy-apps.js';
 export type { Routed, RouteCall } from './lane/route-call.js';
-export { World, type WorldChanges, type WorldParts } from './lane/world.js';
+export { World, type Holding, type WorldChanges, type WorldParts } from './lane/world.js';
 export type { Outcomes, RecipientHealth } from './outcomes/outcomes.js';
-export { isCurrent, type PoolStanding, type Standing } from './standing/standing.js';
+export { everybody, isCurrent, type PoolStanding, type Standing } from './standing/standing.js';
 export { askedPools, readStanding } from './standing/sql/read-standing.js';
 export { lockStates, openStates, writeStates } from './standing/sql/strategy-states.js';
+export { affinityKeysOf } from './lane/ask.js';
+export { readBindings, writeBindings } from './standing/sql/known-keys.js';
 export { PoolViews } from './views/pool-views.js';

@@ -41,8 +41,8 @@ export interface Routing extends Directory {
   readonly decisions: Decisions;
   readonly assignments: Assignments;
   readonly outcomes: Outcomes;
-  /** Views of pools and rules, for others that decide. */
-  readonly views: PoolViews;
+  /** For workflows that select: views of pools and rules, and the key that seeds are derived from. */
+  readonly selection: { readonly views: PoolViews; readonly seedKey: Uint8Array };
 }
 
 /** Routing in this database. */
@@ -67,6 +67,6 @@ export function createRouting(options: RoutingOptions): Routing {
     decisions: createDecisions(db),
     assignments: createAssignments(db),
     outcomes: createOutcomes(db, views),
-    views,
+    selection: { views, seedKey },
   };
 }

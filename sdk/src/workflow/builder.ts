@@ -24,8 +24,9 @@ import type { Jsonify, StepOutput } from './jsonify.js';
 import { type Ref, type Reference, type StepRead, type WholeRef, makeReference, referenceCore } from './reference.js';
 import { approvalArgs, signalArgs } from './signal-steps.js';
 import type { ApprovalOptions, ApprovalOutput, SignalOptions } from './signal-steps.js';
+import { type SelectHandle, type SelectOptions, selectHandle, selectJson } from './select-step.js';
 import type { StepBody } from './step-context.js';
-import { stepText } from './step-text.js';
+import { firstText, stepText } from './step-text.js';
 import type { AnyStep, CompleteOptions, FailOptions, Placement, StepFailureValue, StepHandle } from './step-options.js';
 import type { StepOptions, SwitchHandle, SwitchOptions, WaitOptions } from './step-options.js';
 import { waitArgument } from './step-options.js';
@@ -104,6 +105,11 @@ export class DefinitionCollector<In> implements WorkflowBuilder<In> {
   http<Body = unknown>(name: string, options: HttpOptions & Placement): StepHandle<HttpAnswer<Body>> {
     const { json, reads } = httpJson(name, options);
     return this.#add(name, options, reads, json);
+  }
+
+  select(name: string, options: SelectOptions & Placement = {}): SelectHandle {
+    const { json, reads } = selectJson(name, options);
+    return selectHandle(this.#add(name, options, reads, json));
   }
 
   project<X>(name: string, value: X, placement: Placement = {}): StepHandle<Resolved<X>> {
@@ -338,9 +344,7 @@ export class DefinitionCollector<In> implements WorkflowBuilder<In> {
   }
 
   firstOf<Out>(first: StepHandle<Out>, ...others: readonly StepHandle<Out>[]): Ref<Jsonify<Out>> {
-    const texts = [first, ...others].map(({ ref }) => stepText(ref, 'output'));
-    const last = texts.pop() ?? '';
-    const cel = texts.reduceRight((rest, text) => `(has(${text}) ? ${text} : ${rest})`, last);
+    const cel = firstText([first, ...others].map(({ ref }) => stepText(ref, 'output')));
     const reads = [first, ...others].map(({ ref }) => ({ ref, what: 'output' as const }));
     return makeReference({ cel, reads }) as Ref<Jsonify<Out>>;
   }

@@ -8,6 +8,12 @@ export function stepText(name: string, what: 'output' | 'error'): string {
   return plain ? `steps.${name}.${what}` : `steps[${JSON.stringify(name)}].${what}`;
 }
 
+/** The first of these that is there, the last one in any case. */
+export function firstText(texts: readonly string[]): string {
+  const last = texts.at(-1) ?? '';
+  return texts.slice(0, -1).reduceRight((rest, text) => `(has(${text}) ? ${text} : ${rest})`, last);
+}
+
 /** When a step begins, as a definition says it; undefined: once all its edges are resolved. */
 export function joinJson({ join, cancelLosers }: Placement): JoinJson | undefined {
   if (join === undefined || join === 'all') return undefined;

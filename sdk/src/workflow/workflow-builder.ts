@@ -17,6 +17,7 @@ import type { ListRef, Made, Merged, MergeMode, MergeOptions, MergePart, OfItem,
 import type { HttpAnswer, HttpOptions } from './http-step.js';
 import type { Jsonify, StepOutput } from './jsonify.js';
 import type { Ref, Reference, WholeRef } from './reference.js';
+import type { SelectHandle, SelectOptions } from './select-step.js';
 import type { ApprovalOptions, ApprovalOutput, SignalOptions } from './signal-steps.js';
 import type {
   AnyStep,
@@ -58,6 +59,11 @@ export interface WorkflowBuilder<In> {
    * answer is taken for. Attempts carry the same `idempotency-key`.
    */
   http<Body = unknown>(name: string, options: HttpOptions & Placement): StepHandle<HttpAnswer<Body>>;
+  /**
+   * Chooses recipients of a pool and holds them until this run, and all that descends from it, has ended. Fails with
+   * `recipient_capacity_exhausted`, `no_eligible_recipient` or `capacity_authority_unavailable`.
+   */
+  select(name: string, options?: SelectOptions & Placement): SelectHandle;
   /** Computes a value in the engine: an object of references, plain values and `cel` expressions. */
   project<X>(name: string, value: X, placement?: Placement): StepHandle<Resolved<X>>;
   /** Keeps the items that a condition holds for. */

@@ -19,6 +19,7 @@ import type {
 } from '../../../engine/src/workflow/coordinator/ports.js';
 import { decodeInput } from '../../../engine/src/workflow/journal/index.js';
 import { MemoryDatabase } from '../../../engine/src/workflow/testing/memory-database.js';
+import { familyRuns } from '../../../engine/src/workflow/testing/memory-families.js';
 import { commitInGate, MEMORY_LINE_PAGE } from '../../../engine/src/workflow/testing/memory-gate.js';
 import { VENOM } from '../checks/payloads.js';
 import type { JournalCheck } from '../checks/journal-check.js';
@@ -92,10 +93,12 @@ export class Server {
   }
 
   /** What a batch of the gate lane would read now, before it has locked anything. */
-  readGate({ semaphores, runIds }: GateLocks): GateUsage {
-    const runs = new Set(runIds);
-    const usages = semaphores.map((key) => this.db.semaphores.usage(key, runs, MEMORY_LINE_PAGE));
-    return { nowUs: this.db.nowUs(), semaphores: usages };
+  readGate(locks: GateLocks): GateUsage {
+    const { db } = this;
+    const [runs, nowUs] = [new Set(locks.runIds), db.nowUs()];
+    const usages = locks.semaphores.map((key) => db.semaphores.usage(key, runs, MEMORY_LINE_PAGE));
+    const reservations = db.reservations.usage(locks, nowUs, { runsOf: (family) => familyRuns(db, family) });
+    return { nowUs, semaphores: usages, reservations };
   }
 
   /** A batch of the gate lane. */
@@ -106,11 +109,13 @@ export class Server {
     decide: (usage: GateUsage) => GateDecision,
   ): GateOutcome {
     const { db } = this;
-    const tables = { db, semaphores: db.semaphores, nowUs: db.nowUs() };
+    const { semaphores, reservations } = db;
+    const tables = { db, semaphores, reservations, nowUs: db.nowUs() };
     const commit = (ticks: readonly TickWrite[]): CommitOutcome => this.commit(writer, nodeId, ticks);
     const outcome = commitInGate(tables, nodeId, locks, decide, commit);
     if (db.semaphores.line.length > 0) this.sim.marks.reach('semaphore_waited');
-    for (const violation of db.semaphores.violations.splice(0)) this.sim.violate(violation);
+    for (const violation of semaphores.violations.splice(0)) this.sim.violate(violation);
+    for (const violation of reservations.violations.splice(0)) this.sim.violate(violation);
     return outcome;
   }
 

@@ -57,6 +57,13 @@ function* semaphoresLeft({ server }: World): Generator<string> {
   for (const { runId, path, key } of server.db.semaphores.line) yield `run ${runId} ${path} still waits for ${key}`;
 }
 
+/** In the end nobody holds recipients. */
+function* reservationsLeft({ server }: World): Generator<string> {
+  for (const { runId, path, recipientId } of server.db.reservations.held) {
+    yield `run ${runId} ${path} still holds recipient ${recipientId}`;
+  }
+}
+
 function* callsLeft(world: World): Generator<string> {
   if (world.client.unanswered > 0) yield `${world.client.unanswered} calls of clients were never answered`;
 }
@@ -73,6 +80,7 @@ export function looseEnds(world: World): readonly string[] {
     attemptsLeft,
     messagesLeft,
     semaphoresLeft,
+    reservationsLeft,
     (one: World) => unborn(one.truth),
     callsLeft,
   ];

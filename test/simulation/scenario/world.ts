@@ -13,6 +13,7 @@ import { SimBus } from '../ports/bus.js';
 import { Server } from '../ports/server.js';
 import { TokenBook } from '../ports/tokens.js';
 import { TENANTS } from './draw.js';
+import { openPools } from './pools.js';
 import type { Plan } from '../../../engine/src/workflow/machine/index.js';
 
 /** How a world is made. */
@@ -55,6 +56,7 @@ export class World {
     this.#slots = options.slots;
     this.truth = new Truth(options.plans, TENANTS, options.isBulky);
     this.server = new Server(sim, new JournalCheck(sim, this.truth));
+    openPools(this.server.db);
     this.answers = new AnswerCheck(sim, this.truth);
     this.client = new Client(sim, this.truth, this.answers, () => this.engines);
     this.stalls = new StallCheck(sim, this.truth, this.server);

@@ -34,6 +34,7 @@ const TYPE_MARKS: ReadonlyMap<string, Mark> = new Map([
   ['LOOP', mark('↺', 'l', 'plain')],
   ['SUB_WORKFLOW', mark('▣', 'b', 'plain')],
   ['HTTP', mark('⇄', 'h', 'plain')],
+  ['SELECT', mark('⊙', '@', 'plain')],
   ['CONTINUE_AS_NEW', mark('↻', 'o', 'plain')],
 ]);
 

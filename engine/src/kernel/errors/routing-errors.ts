@@ -25,6 +25,13 @@ export const ROUTING_ERRORS = {
       'What counts the capacity of recipients could not be used, so nothing was admitted and nothing is known of it.',
     remedy: 'Try again; it says nothing about whether recipients have room.',
   },
+  no_eligible_recipient: {
+    grpc: 'FAILED_PRECONDITION',
+    http: 412,
+    retryable: false,
+    meaning: 'No recipient of the pool may be chosen for this work, and not because they are full.',
+    remedy: 'Look at the states, hours, skills and rules of the recipients with PreviewRoute.',
+  },
   object_archived: {
     grpc: 'FAILED_PRECONDITION',
     http: 412,
@@ -73,6 +80,14 @@ export const ROUTING_ERRORS = {
     retryable: false,
     meaning: 'A rule with this name exists.',
     remedy: 'Update that rule, or choose another name.',
+  },
+  selection_refused: {
+    grpc: 'FAILED_PRECONDITION',
+    http: 412,
+    retryable: false,
+    meaning: 'A step may select nobody: its pool or the rules do not let this work through.',
+    remedy:
+      'The message names the reason, such as pool_disabled or no_matching_rule; lead a FAILURE edge from the step.',
   },
   strategy_conflict: {
     grpc: 'INVALID_ARGUMENT',

@@ -5,7 +5,8 @@
  * Invariants: 1. a decision that is not granted changes nothing; 2. accounts change by capacity's `admit` alone; 3.
  * what a decision has seen is not changed afterwards, since its record is written from it.
  */
-import { admit as admitSlate, utcDay, type Account, type AccountChange, type Accounts } from '../../capacity/index.js';
+import { admit as admitSlate, onDay, release, utcDay, type Taking } from '../../capacity/index.js';
+import type { Account, AccountChange, Accounts } from '../../capacity/index.js';
 import { NO_ANSWERS } from '../core/answer.js';
 import type { Binding, Change, PoolState, RecipientFacts } from '../core/candidate.js';
 import { deriveSeed } from '../core/stream.js';
@@ -32,6 +33,20 @@ export interface WorldParts {
   readonly firsts: ReadonlyMap<string, string>;
   /** Key that seeds are derived from. */
   readonly seedKey: Uint8Array;
+  /** Accounts beside those of the pools' members. Absent: none. */
+  readonly accounts?: Accounts;
+}
+
+/** How a selecting workflow decides: what is chosen is held, once, and nothing is tried after a refusal. */
+export interface Holding {
+  /** Recipients to choose at most; undefined: as many as the pool says. */
+  readonly slateSize: number | undefined;
+  /** Limits that the version of the run pins, units, by recipient. */
+  readonly pinned: ReadonlyMap<string, number>;
+  /** What the same step of the same chain holds: it does not stand in its own way, should the choice be the same. */
+  readonly own: ReadonlyMap<string, { readonly units: number; readonly isToday: boolean }>;
+  /** Whether exactly this slate is held already: then it is granted, and nothing is taken. */
+  readonly isHeld: (poolId: string, slate: readonly { readonly id: string; readonly units: number }[]) => boolean;
 }
 
 /** One decision to be made. */
@@ -48,6 +63,8 @@ export interface Deciding {
   readonly answers: ReadonlyMap<string, Asked>;
   /** Time that was spent before. */
   readonly spentUs: number;
+  /** Set when a workflow selects. Absent: units are committed. */
+  readonly holding?: Holding;
 }
 
 /** What has to be written after decisions. */
@@ -77,6 +94,13 @@ class Reach extends Map<string, PoolSnapshot> {
   }
 }
 
+/** A pool as a selecting workflow sees it: a choice is final at once, one refusal ends it. */
+function viewFor(view: PoolView, { slateSize }: Holding): PoolView {
+  const { settings } = view;
+  const size = slateSize ?? settings.slateSize;
+  return { ...view, settings: { ...settings, slateSize: size, maxAttempts: 1, requiresAcceptance: false } };
+}
+
 /** See above. */
 export class World {
   readonly nowUs: number;
@@ -92,6 +116,9 @@ export class World {
   readonly #bound = new Map<string, KeyEntry>();
   readonly #seen = new Map<string, KeyEntry>();
   readonly #accounts = new Map<string, Account>();
+  readonly #released = new Set<string>();
+  /** How to take back what was done, the last first. */
+  readonly #undo: (() => void)[] = [];
 
   constructor(parts: WorldParts) {
     const { views, standing } = parts;
@@ -110,22 +137,48 @@ export class World {
         this.#facts.set(id, factsOf(member.account, member.learned, this.#today));
       }
     }
+    for (const [id, account] of parts.accounts ?? []) {
+      if (!this.#accounts.has(id)) this.#accounts.set(id, onDay(account, this.#today));
+    }
+  }
+
+  /** A point to which everything that is decided from now on can be taken back. */
+  mark(): number {
+    return this.#undo.length;
+  }
+
+  /** Takes back what was decided and released since a mark. */
+  takeBack(mark: number): void {
+    for (const undo of this.#undo.splice(mark).reverse()) undo();
+  }
+
+  /** Gives back units that were held of a recipient; false: nobody has read its account. */
+  release(recipientId: string, units: number): boolean {
+    const account = this.#accounts.get(recipientId);
+    if (account === undefined) return false;
+    const after = release(account, units);
+    this.#set(this.#accounts, recipientId, after);
+    const facts = this.#facts.get(recipientId);
+    if (facts !== undefined) this.#set(this.#facts, recipientId, { ...facts, ...factsOf(after, {}, this.#today) });
+    this.#add(this.#released, recipientId);
+    return true;
   }
 
   /** Decides; the names of pools that have to be read first, when it comes to one that was not. */
   decide(deciding: Deciding): Decision | { readonly missing: readonly string[] } {
-    const { ask, decisionId, rules, spentUs } = deciding;
+    const { ask, decisionId, rules, spentUs, holding } = deciding;
     const reach = new Reach((poolId) => this.#snapshot(poolId, deciding));
     const key = this.#dedupeKey(deciding);
     let granted: Accounts | undefined;
     const admit: Admit = (poolId, slate) => {
-      const answer = this.#admit(slate);
+      const answer = this.#admit(slate, holding, holding?.isHeld(poolId, slate) === true);
       granted = answer.accounts;
       return answer.admission;
     };
     const decision = decide({
       ...{ decisionId, nowUs: this.nowUs, routable: ask.routable, poolId: ask.poolId, recipientId: ask.recipientId },
       ...{ rules, pools: reach, previous: ask.previous, spentUs, tried: ask.tried ?? 0 },
+      ...(holding === undefined ? {} : { pinned: holding.pinned }),
       excluded: ask.excluded.length === 0 ? NOBODY : new Set(ask.excluded),
       duplicateOf: key === undefined ? undefined : this.#firsts.get(poolKeyText(key)),
       seedOf: (poolId, hop, attempt) => deriveSeed(this.#parts.seedKey, { decisionId, poolId, hop, attempt }),
@@ -156,10 +209,12 @@ export class World {
 
   /** What the decisions have changed. */
   changes(): WorldChanges {
-    const accounts = [...this.#assigned].flatMap((recipientId) => {
+    const accounts = [...new Set([...this.#assigned, ...this.#released])].flatMap((recipientId) => {
       const account = this.#accounts.get(recipientId);
       if (account === undefined) return [];
-      return [{ recipientId, account, lastAssignedUs: this.nowUs, lastReleasedUs: null }];
+      const lastAssignedUs = this.#assigned.has(recipientId) ? this.nowUs : null;
+      const lastReleasedUs = this.#released.has(recipientId) ? this.nowUs : null;
+      return [{ recipientId, account, lastAssignedUs, lastReleasedUs }];
     });
     return {
       accounts,
@@ -169,16 +224,22 @@ export class World {
     };
   }
 
-  #snapshot(poolId: string, deciding: Pick<Deciding, 'ask' | 'answers'>): PoolSnapshot | undefined | 'unread' {
+  #snapshot(
+    poolId: string,
+    deciding: Pick<Deciding, 'ask' | 'answers' | 'holding'>,
+  ): PoolSnapshot | undefined | 'unread' {
     const { views } = this.#parts;
     if (!views.has(poolId)) return 'unread';
-    const view = views.get(poolId);
-    if (view === undefined) return undefined;
-    if (isUnasked(view, deciding)) return 'unread';
-    const { ask, answers } = deciding;
+    const found = views.get(poolId);
+    if (found === undefined) return undefined;
+    const { ask, answers, holding } = deciding;
+    // A workflow asks no app: it does by what the pool declares beside.
+    if (holding === undefined && isUnasked(found, deciding)) return 'unread';
+    const view = holding === undefined ? found : viewFor(found, holding);
+    const facts = holding === undefined ? this.#facts : this.#factsFor(holding);
     const state = this.#states.get(poolId) ?? {};
     const said = answers.get(poolId)?.answers ?? NO_ANSWERS;
-    const plain = { view, facts: this.#facts, state, bindings: NO_BINDINGS, answers: said };
+    const plain = { view, facts, state, bindings: NO_BINDINGS, answers: said };
     if (view.compiled.affinityKeys.length === 0) return plain;
     const bindings = new Map<string, Binding>();
     for (const key of affinityKeysOf(ask, view, this.nowUs)) {
@@ -193,19 +254,36 @@ export class World {
     return view === undefined ? undefined : dedupeKeyOf(ask, view, this.nowUs);
   }
 
-  #admit(slate: readonly { readonly id: string; readonly units: number }[]): {
-    readonly admission: Admission;
-    readonly accounts: Accounts | undefined;
-  } {
-    const wanted = slate.map(({ id, units }) => ({ recipientId: id, units, pinned: 0 }));
+  /** The facts as a step sees them that holds something already. */
+  #factsFor({ own }: Holding): ReadonlyMap<string, RecipientFacts> {
+    if (own.size === 0) return this.#facts;
+    const facts = new Map(this.#facts);
+    for (const [id, { units, isToday }] of own) {
+      const known = facts.get(id);
+      if (known === undefined) continue;
+      const admittedToday = known.admittedToday - (isToday ? units : 0);
+      facts.set(id, { ...known, held: known.held - units, admittedToday });
+    }
+    return facts;
+  }
+
+  #admit(
+    slate: readonly { readonly id: string; readonly units: number }[],
+    holding: Holding | undefined,
+    isHeld: boolean,
+  ): { readonly admission: Admission; readonly accounts: Accounts | undefined } {
+    const pinned = holding?.pinned;
+    const wanted = slate.map(({ id, units }) => ({ recipientId: id, units, pinned: pinned?.get(id) ?? 0 }));
     // Only those that are asked for: a pool may have a thousand.
     const asked = new Map<string, Account>();
     for (const { id } of slate) {
       const account = this.#accounts.get(id);
       if (account !== undefined) asked.set(id, account);
     }
-    const answer = admitSlate(asked, wanted, this.#today, 'commit');
+    const taking: Taking = holding === undefined ? 'commit' : 'hold';
+    const answer = admitSlate(asked, wanted, this.#today, taking);
     if (answer.kind === 'unavailable') return { admission: { kind: 'unavailable' }, accounts: undefined };
+    if (isHeld) return { admission: { kind: 'granted', usage: [] }, accounts: undefined };
     const usage = answer.decided.map(({ recipientId: id, units, used, limit, usedToday, dailyLimit }) => {
       return { id, units, used, limit, usedToday, dailyLimit };
     });
@@ -215,30 +293,48 @@ export class World {
 
   /** Takes what was granted; an offer takes nothing until it is accepted. */
   #keep({ outcome, slate, poolId, changes, input }: Decision, granted: Accounts | undefined, key?: PoolKey): void {
-    if (outcome === 'assigned') for (const [id, account] of granted ?? []) this.#accounts.set(id, account);
+    if (outcome === 'assigned') for (const [id, account] of granted ?? []) this.#set(this.#accounts, id, account);
     for (const { id } of slate) {
       const learned = { ...this.#facts.get(id), lastAssignedUs: this.nowUs };
-      this.#facts.set(id, { ...learned, ...factsOf(this.#accounts.get(id), {}, this.#today) });
-      this.#assigned.add(id);
+      this.#set(this.#facts, id, { ...learned, ...factsOf(this.#accounts.get(id), {}, this.#today) });
+      this.#add(this.#assigned, id);
     }
     if (poolId !== undefined) this.#keepChanges(poolId, changes);
     const window = key === undefined ? undefined : this.#parts.views.get(key.poolId)?.dedupe?.windowUs;
     if (key === undefined || window === undefined) return;
-    this.#firsts.set(poolKeyText(key), input.decisionId);
-    this.#seen.set(poolKeyText(key), { ...key, id: input.decisionId, expiresUs: this.nowUs + window });
+    this.#set(this.#firsts, poolKeyText(key), input.decisionId);
+    this.#set(this.#seen, poolKeyText(key), { ...key, id: input.decisionId, expiresUs: this.nowUs + window });
   }
 
   #keepChanges(poolId: string, changes: readonly Change[]): void {
     if (changes.some(({ state }) => state !== undefined)) {
-      this.#states.set(poolId, afterChanges(this.#states.get(poolId) ?? {}, changes));
-      this.#changedStates.add(poolId);
+      this.#set(this.#states, poolId, afterChanges(this.#states.get(poolId) ?? {}, changes));
+      this.#add(this.#changedStates, poolId);
     }
     for (const { bind } of changes) {
       if (bind === undefined) continue;
       const { key, recipientId, expiresUs } = bind;
       const text = poolKeyText({ poolId, key });
-      this.#bindings.set(text, { recipientId, expiresUs });
-      this.#bound.set(text, { poolId, key, id: recipientId, expiresUs });
+      this.#set(this.#bindings, text, { recipientId, expiresUs });
+      this.#set(this.#bound, text, { poolId, key, id: recipientId, expiresUs });
     }
+  }
+
+  /** Sets an entry so that it can be taken back. */
+  #set<V>(map: Map<string, V>, key: string, value: V): void {
+    const before = map.get(key);
+    const had = map.has(key);
+    this.#undo.push(() => {
+      if (had && before !== undefined) map.set(key, before);
+      else map.delete(key);
+    });
+    map.set(key, value);
+  }
+
+  /** Adds to a set so that it can be taken back. */
+  #add(set: Set<string>, value: string): void {
+    if (set.has(value)) return;
+    this.#undo.push(() => set.delete(value));
+    set.add(value);
   }
 }

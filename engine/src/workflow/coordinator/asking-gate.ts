@@ -1,11 +1,24 @@
 /** The gate of a tick that is computed before anything is locked. */
-import { keyOf, nameOf, type SemaphoreKey, type Want } from '../../capacity/index.js';
+import { familyName, keyOf, nameOf, type Family, type SemaphoreKey, type Want } from '../../capacity/index.js';
+import { DuctorError } from '../../kernel/index.js';
 import type { Gate } from '../machine/inputs.js';
+import type { HoldingFamily, Selected, Selecting } from '../machine/selecting.js';
+import type { SelectionAsk } from './gate-ports.js';
 import type { RunKey } from './ports.js';
+import { askOf } from './selection-ask.js';
+
+/** What a tick was asked for. */
+export interface GateAsked {
+  readonly keys: readonly SemaphoreKey[];
+  readonly selections: readonly SelectionAsk[];
+  readonly families: readonly Family[];
+}
 
 /** A gate that remembers which keys it was asked for. Grants nothing by itself. */
 export class AskingGate implements Gate {
   readonly keys = new Map<string, SemaphoreKey>();
+  readonly selections: SelectionAsk[] = [];
+  readonly families = new Map<string, Family>();
 
   constructor(readonly run: RunKey) {}
 
@@ -16,6 +29,43 @@ export class AskingGate implements Gate {
 
   release(_path: string, wants: readonly Want[]): void {
     this.note(wants);
+  }
+
+  /** Whether it was asked for nothing. */
+  get isUnasked(): boolean {
+    return this.keys.size === 0 && this.families.size === 0;
+  }
+
+  get asked(): GateAsked {
+    return { keys: [...this.keys.values()], selections: this.selections, families: [...this.families.values()] };
+  }
+
+  select(selecting: Selecting): Selected | null {
+    const { tenantId, runId } = this.run;
+    const { pool } = selecting;
+    try {
+      this.selections.push({ tenantId, pool, reached: [], ask: askOf(runId, selecting, undefined) });
+    } catch (caught) {
+      // It needs no lock to be refused.
+      if (!(caught instanceof DuctorError) || caught.code === 'internal') throw caught;
+      return { kind: 'refused', code: caught.code, message: caught.message };
+    }
+    this.noteFamily(selecting.family);
+    return null;
+  }
+
+  bear(_family: HoldingFamily, _childId: string): void {
+    // The row that starts it says so, whatever the lane.
+  }
+
+  close(family: HoldingFamily): void {
+    this.noteFamily(family);
+  }
+
+  /** Notes a family. */
+  protected noteFamily({ rootId }: HoldingFamily): void {
+    const family = { tenantId: this.run.tenantId, rootId };
+    this.families.set(familyName(family), family);
   }
 
   /** Notes the keys of these. */

@@ -33,6 +33,8 @@ export function noPlan({ familySlug, version }: Pick<Birth, 'familySlug' | 'vers
       priority: DEFAULT_PRIORITY,
       fairnessKey: null,
       semaphores: null,
+      selects: false,
+      pinned: new Map(),
       checkInput: () => [],
     },
   };

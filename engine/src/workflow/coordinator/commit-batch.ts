@@ -14,7 +14,7 @@ export type Verdict =
   /** The tick as it was decided; absent: as it was given. */
   | { readonly kind: TickOutcome; readonly tick?: Tick }
   /** Nothing was written for it, through no fault of its own: it is computed and committed again. */
-  | { readonly kind: 'again' }
+  | { readonly kind: 'again'; readonly isLockedOut?: boolean }
   /** It may be written; settle() has to come before anything else. */
   | { readonly kind: 'unknown' }
   | { readonly kind: 'fenced' }
@@ -50,7 +50,7 @@ const VERDICTS: Readonly<Record<TickOutcome, Verdict>> = {
   unread: { kind: 'unread' },
 };
 const UNKNOWN: Verdict = { kind: 'unknown' };
-const AGAIN: Verdict = { kind: 'again' };
+const ALONE_LOCKED_OUT: Verdict = { kind: 'again', isLockedOut: true };
 const FENCED: Verdict = { kind: 'fenced' };
 
 async function statement(env: CommitEnvironment, ticks: readonly Tick[]): Promise<SendOutcome> {
@@ -105,7 +105,7 @@ export async function commitBatch(env: CommitEnvironment, ticks: readonly Tick[]
       return ticks.map(() => FENCED);
     case 'repeat':
       // Only a lock that was not to be had comes here: who does not need it is not to wait for it.
-      return ticks.length > 1 ? halves(env, ticks) : ticks.map(() => AGAIN);
+      return ticks.length > 1 ? halves(env, ticks) : ticks.map(() => ALONE_LOCKED_OUT);
     case 'unknown':
       return ticks.map(() => UNKNOWN);
   }

@@ -1,5 +1,7 @@
 /** What a batch of the gate lane locks, reads and writes besides the journal; a field for each kind of authority. */
+import type { Family, Reservation, ReservationChanges } from '../../capacity/index.js';
 import type { SemaphoreChanges, SemaphoreKey, SemaphoreUsage } from '../../capacity/index.js';
+import type { CompiledRule, RouteAsk, WorldChanges, WorldParts } from '../../routing/index.js';
 
 /** Sessions over which commits go: `plain` for what touches runs alone, `gate` for what touches what they share. */
 export type CommitLane = 'plain' | 'gate';
@@ -9,6 +11,67 @@ export interface GateLocks {
   readonly semaphores: readonly SemaphoreKey[];
   /** The runs of the batch: what they hold and wait for is read, wherever they stand in line. */
   readonly runIds: readonly string[];
+  /** Selections that are asked for: the states and accounts of their pools. */
+  readonly selections: readonly SelectionAsk[];
+  /** Families in which something is reserved or may be released, with the accounts of whom they hold. */
+  readonly families: readonly Family[];
+}
+
+/** A selection that is to be made. */
+export interface SelectionAsk {
+  readonly tenantId: string;
+  /** Name or id of the pool; empty: the rules say which. */
+  readonly pool: string;
+  /** Pools beside it that an earlier try came to. */
+  readonly reached: readonly string[];
+  readonly ask: RouteAsk;
+}
+
+/** A run of a family, as far as its end matters to those above it. */
+export interface FamilyRun {
+  readonly runId: string;
+  readonly chainId: string;
+  /** null: it is at the top. */
+  readonly parentId: string | null;
+  /** It has not ended; a child that is still to begin is open. */
+  readonly isOpen: boolean;
+}
+
+/** What stands of a family, read under its lock. */
+export interface FamilyUsage extends Family {
+  readonly held: readonly Reservation[];
+  /** Everybody who is open, and everybody above them. */
+  readonly runs: readonly FamilyRun[];
+}
+
+/** What selections of a tenant are decided by. */
+export interface TenantUsage {
+  readonly tenantId: string;
+  readonly parts: WorldParts;
+  /** Ids of pools by what they were asked for; one that there is not is absent. */
+  readonly poolIds: ReadonlyMap<string, string>;
+  /** Pools whose views are old: nothing is decided by them. */
+  readonly stale: ReadonlySet<string>;
+  readonly rules: readonly CompiledRule[];
+}
+
+/** What reservations are decided by. */
+export interface ReservationUsage {
+  readonly tenants: readonly TenantUsage[];
+  readonly families: readonly FamilyUsage[];
+}
+
+/** Nothing is reserved or released. */
+export const NO_RESERVATIONS: ReservationUsage = { tenants: [], families: [] };
+
+/** What becomes of accounts and states of strategies of a tenant. */
+export interface TenantChanges extends Omit<WorldChanges, 'firsts'> {
+  readonly tenantId: string;
+}
+
+/** What is written of reservations. */
+export interface AdmissionChanges extends ReservationChanges {
+  readonly tenants: readonly TenantChanges[];
 }
 
 /** What was read under the locks. */
@@ -16,9 +79,11 @@ export interface GateUsage {
   /** Database time, microseconds since 1970. */
   readonly nowUs: number;
   readonly semaphores: readonly SemaphoreUsage[];
+  readonly reservations: ReservationUsage;
 }
 
 /** What is written besides the ticks. */
 export interface GateChanges {
   readonly semaphores: SemaphoreChanges;
+  readonly reservations: AdmissionChanges;
 }

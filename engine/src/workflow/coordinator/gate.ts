@@ -1,6 +1,8 @@
 /** Ticks that touch shared authority: what they ask, and how a batch of them is decided under its locks. Pure. */
 import { SemaphoreBook, type Turn, type Want } from '../../capacity/index.js';
 import type { RunInput } from '../machine/inputs.js';
+import type { HoldingFamily, Selected, Selecting } from '../machine/selecting.js';
+import { AdmissionBook } from './admission-book.js';
 import { AskingGate } from './asking-gate.js';
 import type { Verdict } from './commit-batch.js';
 import type { GateLocks, GateUsage } from './gate-ports.js';
@@ -15,10 +17,14 @@ const DECIDE_MS = 5;
 class BookGate extends AskingGate {
   /** It was asked for keys that are not locked: what it answered is no answer. */
   isOutside = false;
+  /** Pools that selections came to and that are not locked. */
+  readonly pools: string[] = [];
 
   constructor(
     run: RunKey,
     readonly book: SemaphoreBook,
+    readonly admission: AdmissionBook,
+    readonly isLockedOut: boolean,
   ) {
     super(run);
   }
@@ -36,7 +42,37 @@ class BookGate extends AskingGate {
     const { tenantId, runId } = this.run;
     if (!this.book.release({ tenantId, runId, path }, wants)) this.isOutside = true;
   }
+
+  override select(selecting: Selecting): Selected | null {
+    const asked = super.select(selecting);
+    if (asked !== null) return asked;
+    if (this.isLockedOut) return LOCKED_OUT;
+    const { tenantId, runId } = this.run;
+    const answer = this.admission.select({ tenantId, runId, family: selecting.family }, selecting);
+    if (answer.kind !== 'outside') return answer;
+    this.isOutside = true;
+    this.pools.push(...answer.pools);
+    return null;
+  }
+
+  override bear(family: HoldingFamily, childId: string): void {
+    const { tenantId, runId } = this.run;
+    this.admission.bear({ tenantId, runId, family }, childId);
+  }
+
+  override close(family: HoldingFamily): void {
+    super.close(family);
+    const { tenantId, runId } = this.run;
+    if (!this.admission.close({ tenantId, runId, family })) this.isOutside = true;
+  }
 }
+
+/** The locks were not to be had: this is no answer about capacity. */
+const LOCKED_OUT: Selected = {
+  kind: 'refused',
+  code: 'capacity_authority_unavailable',
+  message: 'the accounts of the recipients could not be locked in time',
+};
 
 /** 0 for at once: clocks differ. */
 function beginning(startAtUs: number, { nowUs }: SemaphoreBook): number {
@@ -59,35 +95,48 @@ export class GateBatch {
   constructor(
     readonly ticks: readonly Tick[],
     readonly monotonicMs: () => number,
+    readonly newId: () => string,
   ) {}
 
   /** What it locks. */
   get locks(): GateLocks {
-    const semaphores = this.ticks.flatMap(({ gated, cell }) => [...(gated?.keys ?? []), ...cell.gateKeys]);
-    return { semaphores, runIds: this.ticks.map(({ cell }) => cell.runId) };
+    const semaphores = this.ticks.flatMap(({ gated, cell }) => [...(gated?.asked.keys ?? []), ...cell.gateKeys]);
+    const selections = this.ticks.flatMap(({ gated, cell }) => {
+      if (gated === null || cell.isLockedOut) return [];
+      return gated.asked.selections.map((each) => ({ ...each, reached: cell.gatePools }));
+    });
+    const families = this.ticks.flatMap(({ gated }) => gated?.asked.families ?? []);
+    return { semaphores, selections, families, runIds: this.ticks.map(({ cell }) => cell.runId) };
   }
 
   /** Decides tick by tick, in order of arrival. */
-  decide({ nowUs, semaphores }: GateUsage): GateDecision {
+  decide({ nowUs, semaphores, reservations }: GateUsage): GateDecision {
     const book = new SemaphoreBook(semaphores, nowUs);
+    const admission = new AdmissionBook(reservations, this.newId);
     const untilMs = this.monotonicMs() + DECIDE_MS;
     this.#decided = [];
     for (const tick of this.ticks) {
       const isLate = this.#decided.length > 0 && this.monotonicMs() >= untilMs;
-      this.#decided.push(isLate ? null : this.#decideOne(tick, book));
+      this.#decided.push(isLate ? null : this.#decideOne(tick, book, admission));
     }
     const ticks = this.#decided.flatMap((tick) => (tick === null ? [] : [tick.write]));
-    return { ticks, semaphores: book.changes(), isShort: book.isShort };
+    return { ticks, semaphores: book.changes(), reservations: admission.changes(), isShort: book.isShort };
   }
 
-  #decideOne(tick: Tick, book: SemaphoreBook): Tick | null {
+  #decideOne(tick: Tick, book: SemaphoreBook, admission: AdmissionBook): Tick | null {
     if (tick.gated === null) return tick;
+    const { cell } = tick;
     const fork = book.fork();
-    const gate = new BookGate(tick.cell, fork);
+    const mark = admission.mark();
+    const gate = new BookGate(cell, fork, admission, cell.isLockedOut);
     const result = tick.gated.compute(gate);
     // The next batch locks what this one was asked for.
-    tick.cell.gateKeys = gate.isOutside ? [...gate.keys.values()] : [];
-    if (gate.isOutside || result.kind !== 'tick') return null;
+    cell.gateKeys = gate.isOutside ? [...gate.keys.values()] : [];
+    cell.gatePools = gate.isOutside ? [...new Set([...cell.gatePools, ...gate.pools])] : [];
+    if (gate.isOutside || result.kind !== 'tick') {
+      admission.takeBack(mark);
+      return null;
+    }
     const decided = result.tick;
     const messages = book.keep(fork).map((turn) => messageOf(turn, book));
     if (messages.length === 0) return decided;

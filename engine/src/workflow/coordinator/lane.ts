@@ -91,7 +91,7 @@ export class Lane {
     this.#gated = {
       ...environment,
       send: (ticks) => {
-        const batch = new GateBatch(ticks, () => clock.monotonicMs());
+        const batch = new GateBatch(ticks, () => clock.monotonicMs(), newId);
         return sendGated(batch, (locks, decide) => runs.commitGated(nodeId, locks, decide));
       },
     };
@@ -251,6 +251,7 @@ export class Lane {
       case 'written':
         return written(this.world, verdict.tick ?? tick, effects);
       case 'again':
+        tick.cell.isLockedOut = verdict.isLockedOut === true && (tick.gated?.asked.selections.length ?? 0) > 0;
         return this.#oncemore(tick);
       case 'conflict':
         return conflicted(this.world, tick);
@@ -284,7 +285,8 @@ export class Lane {
     const { cell } = tick;
     cell.phase = 'ready';
     putBack(cell, inputsOf(tick));
-    if (cell.gateKeys.length > 0) this.world.toGate(cell);
+    const isAsked = cell.gateKeys.length + cell.gatePools.length > 0 || cell.isLockedOut;
+    if (isAsked) this.world.toGate(cell);
     else setAside(this.world, cell, AGAIN_MS);
   }
 

@@ -230,6 +230,8 @@ export interface InboxMessage extends RunKey {
   readonly body: Uint8Array;
   /** Whose deed it is, for the audit trail; only what is sent has it. Absent or null: nobody's. */
   readonly by?: Deed | null;
+  /** Of a start: the family of the child, where it may hold reservations. Absent: it may not, or it is no start. */
+  readonly familyId?: string;
 }
 
 /**

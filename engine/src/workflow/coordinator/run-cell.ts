@@ -63,6 +63,10 @@ export interface RunCell extends RunKey {
   takesAll: boolean;
   /** Keys that its last try in the gate lane was asked for beyond what it had locked. */
   gateKeys: readonly SemaphoreKey[];
+  /** Pools that the selections of its last try came to beyond what it had locked. */
+  gatePools: readonly string[];
+  /** Its last try alone did not get its locks: nobody can say whether there is room. */
+  isLockedOut: boolean;
   /** Conflicts since the last commit that went well. */
   conflicts: number;
   /** Bytes of journal rows since the last snapshot. */
@@ -106,6 +110,8 @@ export function coldCell(run: RunKey): RunCell {
     isOneByOne: false,
     takesAll: false,
     gateKeys: [],
+    gatePools: [],
+    isLockedOut: false,
     conflicts: 0,
     journalBytes: 0,
     snapshotBytes: 0,

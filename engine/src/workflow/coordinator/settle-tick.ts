@@ -145,6 +145,7 @@ export function written(world: World, tick: Tick, effects: Effects): void {
   const { cell } = tick;
   cell.phase = 'ready';
   cell.conflicts = 0;
+  cell.isLockedOut = false;
   answer(world, tick, effects);
   const { messages } = tick.write;
   if (messages !== undefined) {

@@ -10,17 +10,16 @@
 import { createHash } from 'node:crypto';
 import type { Clock, Random } from '../../kernel/index.js';
 import type { Advance, Command, Disposition, Gate, MachineContext } from '../machine/inputs.js';
-import type { RunInput, RunMessage } from '../machine/inputs.js';
+import type { RunInput } from '../machine/inputs.js';
 import type { Plan } from '../machine/plan.js';
 import type { RunState } from '../machine/state.js';
-import type { SemaphoreKey } from '../../capacity/index.js';
-import { AskingGate } from './asking-gate.js';
+import { AskingGate, type GateAsked } from './asking-gate.js';
 import type { Heartbeats } from './heartbeats.js';
-import { runKeyAsStartKey, type InboxMessage, type Successor, type TickWrite } from './ports.js';
+import { outgoing } from './outgoing.js';
+import { runKeyAsStartKey, type Successor, type TickWrite } from './ports.js';
 import {
   advance,
   encodeEntries,
-  encodeInput,
   encodeSnapshot,
   headerChanged,
   headerOf,
@@ -44,7 +43,7 @@ export interface Tick {
   /** Size that counts against the batch. */
   readonly bytes: number;
   /** What it touches besides its run, and how it is computed once that is locked; null: nothing. */
-  readonly gated: { readonly keys: readonly SemaphoreKey[]; readonly compute: (gate: Gate) => TickResult } | null;
+  readonly gated: { readonly asked: GateAsked; readonly compute: (gate: Gate) => TickResult } | null;
   /** The coordinator parks the run by this tick; inputs that it took besides the offender go back to the cell. */
   readonly parks: (ParkReason & { readonly others: readonly PendingInput[] }) | null;
 }
@@ -111,11 +110,6 @@ function consumedBy(inputs: readonly PendingInput[]): readonly number[] {
   let ids: number[] | null = null;
   for (const { inboxId } of inputs) if (inboxId !== null) (ids ??= []).push(inboxId);
   return ids ?? NONE;
-}
-
-/** What the run says to others, as it goes into their mailboxes. */
-function outgoing({ tenantId }: RunCell, messages: readonly RunMessage[]): readonly Omit<InboxMessage, 'id'>[] {
-  return messages.map(({ runId, input }) => ({ tenantId, runId, kind: input.kind, body: encodeInput(input) }));
 }
 
 /** The run that continues the one that ends, as it is written. */
@@ -373,20 +367,20 @@ export function computeTick(cell: RunCell, env: TickEnvironment): TickResult {
   };
   const gate = new AskingGate(cell);
   const result = compute(gate);
-  if (gate.keys.size === 0 || result.kind !== 'tick') return result;
-  return { kind: 'tick', tick: { ...result.tick, gated: { keys: [...gate.keys.values()], compute } } };
+  if (gate.isUnasked || result.kind !== 'tick') return result;
+  return { kind: 'tick', tick: { ...result.tick, gated: { asked: gate.asked, compute } } };
 }
 
 /** A tick that may touch more than its run: computed with a gate that only notes what it is asked. */
 function throughGate(cell: RunCell, make: (gate: Gate) => Tick | undefined): Tick | undefined {
   const gate = new AskingGate(cell);
   const tick = make(gate);
-  if (tick === undefined || gate.keys.size === 0) return tick;
+  if (tick === undefined || gate.isUnasked) return tick;
   const compute = (locked: Gate): TickResult => {
     const decided = make(locked);
     return decided === undefined ? { kind: 'nothing', others: [] } : { kind: 'tick', tick: decided };
   };
-  return { ...tick, gated: { keys: [...gate.keys.values()], compute } };
+  return { ...tick, gated: { asked: gate.asked, compute } };
 }
 
 /** All inputs a tick took off its cell, also those that it leaves for later. */

@@ -67,12 +67,15 @@ export function compilePlan(definition: Definition, version: number, cel: CelCom
   const handlers = handlersOf(normal);
   const body = compileSteps(normal, { cel, variables: [], handlers }, normal.family_slug);
   const signals = signalsOf(normal.steps, handlers);
+  const steps = allSteps(body);
   return {
     ...body,
     familySlug: normal.family_slug,
     version,
     digest: definitionDigest(normal),
-    stepByRef: new Map(allSteps(body).map((step) => [step.ref, step])),
+    stepByRef: new Map(steps.map((step) => [step.ref, step])),
+    selects: steps.some(({ type }) => type === 'SELECT'),
+    pinned: new Map(),
     timeoutMs: durationOrNull(normal.timeout),
     retentionMs: durationOrNull(normal.retention),
     onFailure: normal.on_failure === 'cancel' ? 'cancel' : 'drain',

@@ -28,6 +28,8 @@ export const DEFINITION_LIMITS = {
   /** The same with all SCATTERs around it: their product. */
   parallelInAll: 10_000,
   iterations: 10_000,
+  /** Recipients of one SELECT. */
+  slate: 100,
   /** Priorities, from 1 for the first to this one for the last. */
   priorities: 5,
   /** Slots of a worker that an attempt may take. */

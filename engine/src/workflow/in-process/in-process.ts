@@ -29,7 +29,10 @@ import {
 } from '../machine/index.js';
 
 /** Grants everything at once: limits are the cluster's. */
-const OPEN_GATE: Gate = { ask: () => 0, release: () => undefined };
+const OPEN_GATE: Gate = {
+  ...{ ask: () => 0, release: () => undefined, bear: () => undefined, close: () => undefined },
+  select: () => ({ kind: 'refused', code: 'unimplemented', message: 'there are no pools in a test process' }),
+};
 const TENANT = 'test';
 const VERSION = 1;
 

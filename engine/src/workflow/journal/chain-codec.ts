@@ -5,12 +5,12 @@ import { fromStoredSource, orNull, toStoredSource, unreadable } from './stored.j
 
 /** A place in a chain as it is stored; undefined for none. */
 export function toStoredChain(chain: ChainLink | null | undefined): Chain | undefined {
-  return chain === null || chain === undefined ? undefined : { ...chain };
+  return chain === null || chain === undefined ? undefined : { ...chain, mayHold: chain.mayHold === true };
 }
 
 /** A stored place in a chain. */
-export function fromStoredChain({ chainId, previousId, no }: Chain): ChainLink {
-  return { chainId, previousId, no };
+export function fromStoredChain({ chainId, previousId, no, mayHold }: Chain): ChainLink {
+  return { chainId, previousId, no, ...(mayHold ? { mayHold } : {}) };
 }
 
 /** What a successor begins with as it is stored. */

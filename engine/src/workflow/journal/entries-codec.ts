@@ -11,6 +11,7 @@ import { moveOut, putBack, type PayloadShelf, type PayloadSink } from './payload
 import { bodyEntryOf, isStoredBody, storedBodyEntry, type BodyRunEntry } from './body-codec.js';
 import { fromStoredChain, fromStoredContinuing, toStoredChain, toStoredContinuing } from './chain-codec.js';
 import { gateEntryOf, isStoredGate, storedGateEntry } from './gate-codec.js';
+import { slateEntryOf, storedSlateEntry } from './slate-codec.js';
 import { childEntryOf, fromStoredFamily, storedChildEntry, toStoredFamily } from './family-codec.js';
 import {
   fromStoredAnswer,
@@ -77,6 +78,9 @@ function storedStepEntry(entry: StepEntry): Stored {
     case 'step_asked':
     case 'step_granted':
       return storedGateEntry(entry);
+    case 'step_selecting':
+    case 'slate_reserved':
+      return storedSlateEntry(entry);
     case 'child_started':
     case 'child_told':
       return storedChildEntry(entry);
@@ -93,14 +97,10 @@ function storedStepEntry(entry: StepEntry): Stored {
       return { $case: 'approvalEscalated', value: { path } };
     case 'step_skipped':
       return { $case: 'stepSkipped', value: { path } };
-    case 'step_cancelling': {
-      const { attempt, deadlineUs } = entry;
-      return { $case: 'stepCancelling', value: { path, attempt, deadlineUs: BigInt(deadlineUs) } };
-    }
-    case 'step_cancelled': {
-      const { attempt, abandoned } = entry;
-      return { $case: 'stepCancelled', value: { path, attempt, abandoned } };
-    }
+    case 'step_cancelling':
+      return { $case: 'stepCancelling', value: { path, attempt: entry.attempt, deadlineUs: BigInt(entry.deadlineUs) } };
+    case 'step_cancelled':
+      return { $case: 'stepCancelled', value: { path, attempt: entry.attempt, abandoned: entry.abandoned } };
   }
 }
 
@@ -245,6 +245,9 @@ function stepEntryOf(stored: StoredStep): Entry {
     case 'childStarted':
     case 'childTold':
       return childEntryOf(stored);
+    case 'stepSelecting':
+    case 'slateReserved':
+      return slateEntryOf(stored);
     case 'stepAwaiting':
       return { kind: 'step_awaiting', path, ...fromStoredAwaited(stored.value) };
     case 'signalTaken': {

@@ -7,12 +7,12 @@ type ChildEntry = Extract<Entry, { readonly kind: 'child_started' | 'child_told'
 
 /** A family link as it is stored; undefined for none. */
 export function toStoredFamily(family: FamilyLink | null | undefined): Family | undefined {
-  return family === null || family === undefined ? undefined : { ...family };
+  return family === null || family === undefined ? undefined : { ...family, mayHold: family.mayHold === true };
 }
 
 /** A stored family link. */
-export function fromStoredFamily({ rootId, parentId, parentPath, notifies }: Family): FamilyLink {
-  return { rootId, parentId, parentPath, notifies };
+export function fromStoredFamily({ rootId, parentId, parentPath, notifies, mayHold }: Family): FamilyLink {
+  return { rootId, parentId, parentPath, notifies, ...(mayHold ? { mayHold } : {}) };
 }
 
 function policyOf(text: string): ClosePolicy {

@@ -14,6 +14,7 @@ import {
 } from '../machine/index.js';
 import type { BodyRunEntry } from './body-codec.js';
 import { decodeEntries } from './entries-codec.js';
+import type { SlateEntry } from './slate-codec.js';
 import type { PayloadShelf } from './payloads.js';
 
 /** One fact of a run's history. */
@@ -222,6 +223,23 @@ function endDetailOf(entry: Entry & { readonly kind: 'run_ending' | 'run_closed'
   return { state: entry.status, ...output, ...error, ...successorOf(entry) };
 }
 
+type HoldEntry = Entry & { readonly kind: 'cancel_requested' | 'run_paused' | 'run_terminated' | 'run_parked' };
+
+/** Who held or ended a run, and why. */
+function holdDetailOf(entry: HoldEntry): Readonly<Record<string, unknown>> {
+  if (entry.kind !== 'run_parked') return { reason: entry.reason, requested_by: entry.requestedBy };
+  return { code: entry.code, message: entry.message, ...(entry.step === '' ? {} : { step: entry.step }) };
+}
+
+/** What was asked for, and what is held. */
+function slateDetailOf(entry: SlateEntry): Readonly<Record<string, unknown>> {
+  if (entry.kind === 'step_selecting') {
+    return { ...(entry.pool === '' ? {} : { pool: entry.pool }), routable: shownValue(entry.routable) };
+  }
+  const { poolId, digest, isReused } = entry;
+  return { pool_id: poolId, recipients: shownValue(entry.recipients), digest, ...(isReused ? { reused: true } : {}) };
+}
+
 function detailOf(entry: Entry): Readonly<Record<string, unknown>> {
   switch (entry.kind) {
     case 'run_started':
@@ -253,6 +271,9 @@ function detailOf(entry: Entry): Readonly<Record<string, unknown>> {
     case 'update_taken':
     case 'update_answered':
       return signalDetailOf(entry);
+    case 'step_selecting':
+    case 'slate_reserved':
+      return slateDetailOf(entry);
     case 'approval_escalated':
     case 'step_skipped':
       return {};
@@ -270,9 +291,8 @@ function detailOf(entry: Entry): Readonly<Record<string, unknown>> {
     case 'cancel_requested':
     case 'run_paused':
     case 'run_terminated':
-      return { reason: entry.reason, requested_by: entry.requestedBy };
     case 'run_parked':
-      return { code: entry.code, message: entry.message, ...(entry.step === '' ? {} : { step: entry.step }) };
+      return holdDetailOf(entry);
     case 'run_continuing':
       return { input: shownSource(entry.input), version: entry.version };
     case 'run_compensating':

@@ -3,6 +3,7 @@ import type { Want } from '../../capacity/index.js';
 import { CANCEL, completed, drive, failed, jsonOf, PAUSE, RESUME, start, WAKE, words } from '../testing/drive.js';
 import type { DrivenRun } from '../testing/drive.js';
 import { edge, outputOf, planOf, template } from '../testing/plan-builder.js';
+import { CLOSED_GATE } from './tick.js';
 import {
   admitUpdate,
   answerIn,
@@ -56,6 +57,7 @@ function askedForRoom(): { readonly run: DrivenRun; readonly told: readonly stri
     return null;
   };
   run.gate = {
+    ...CLOSED_GATE,
     ask: (_path, _ticket, wants) => tell('ask', wants),
     release: (_path, wants) => void tell('release', wants),
   };

@@ -100,6 +100,10 @@ function nextStep(draft: Draft, step: StepState, entry: StepEntry): StepState {
       return { ...step, subSteps: [...step.subSteps, { name: entry.name, output: entry.output }] };
     case 'step_waiting':
       return { ...step, status: 'WAITING', dueAtUs: entry.wakeAtUs, sinceUs };
+    case 'step_selecting':
+      return { ...step, status: 'WAITING', input: { kind: 'value', value: entry.routable }, sinceUs };
+    case 'slate_reserved':
+      return step;
     case 'step_asked':
       return askedStep(step, entry, sinceUs);
     case 'step_granted':

@@ -51,8 +51,9 @@ export function continueAsNew(
 }
 
 /** Where the successor of the run stands in its chain. */
-function nextLink({ draft: { chain, before } }: Tick): ChainLink {
-  return { chainId: chain?.chainId ?? before.runId, previousId: before.runId, no: (chain?.no ?? 1) + 1 };
+function nextLink({ plan, draft: { chain, before } }: Tick): ChainLink {
+  const link = { chainId: chain?.chainId ?? before.runId, previousId: before.runId, no: (chain?.no ?? 1) + 1 };
+  return plan.selects || chain?.mayHold === true ? { ...link, mayHold: true } : link;
 }
 
 /** Closes a run that continues, and begins its successor. */

@@ -105,6 +105,20 @@ export type Entry =
     }
   /** startAtUs 0: it begins at once. */
   | { readonly kind: 'step_granted'; readonly path: string; readonly startAtUs: number }
+  /** The step asks for recipients; without a name the rules say which pool. */
+  | { readonly kind: 'step_selecting'; readonly path: string; readonly pool: string; readonly routable: Value }
+  /** These recipients are held for the family of the run from this row on. */
+  | {
+      readonly kind: 'slate_reserved';
+      readonly path: string;
+      readonly poolId: string;
+      /** See capacity's slateDigest. */
+      readonly digest: string;
+      /** The chain held exactly this slate before. */
+      readonly isReused: boolean;
+      /** In order. */
+      readonly recipients: Value;
+    }
   | { readonly kind: 'step_skipped'; readonly path: string }
   | { readonly kind: 'step_cancelling'; readonly path: string; readonly attempt: number; readonly deadlineUs: number }
   | { readonly kind: 'step_cancelled'; readonly path: string; readonly attempt: number; readonly abandoned: boolean }

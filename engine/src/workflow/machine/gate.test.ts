@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Want } from '../../capacity/index.js';
 import { CANCEL, completed, drive, failed, PAUSE, RESUME, start, statuses, WAKE, words } from '../testing/drive.js';
 import type { DrivenRun } from '../testing/drive.js';
+import { CLOSED_GATE } from './tick.js';
 import { edge, planOf, template, type PlanSpec, type StepSpec } from '../testing/plan-builder.js';
 import { advance, explainRun, jsonValue, wakeAtUs, type RunInput } from './index.js';
 
@@ -13,6 +14,7 @@ function gated(spec: PlanSpec): { run: DrivenRun; told: string[]; grant: (at: nu
   const show = (wants: readonly Want[]): string => wants.map(({ key }) => key).join();
   const run = drive(planOf(spec));
   run.gate = {
+    ...CLOSED_GATE,
     ask: (path, ticket, wants) => {
       told.push(`ask ${path}#${ticket} ${show(wants)}`);
       return answer;

@@ -2,6 +2,7 @@
 import type { Want } from '../../capacity/index.js';
 import type { ClosedStatus, Entry } from './entries.js';
 import type { KeptStep } from './fork.js';
+import type { HoldingFamily, Selected, Selecting } from './selecting.js';
 import type { Signal } from './signal-box.js';
 import type { Plan } from './plan.js';
 import type { ErrorCause, FamilyLink, ForkLink, RunFailure, RunState } from './state.js';
@@ -135,6 +136,12 @@ export interface Gate {
   ask(path: string, ticket: number, wants: readonly Want[]): number | null;
   /** Gives back what is held, or leaves the line. */
   release(path: string, wants: readonly Want[]): void;
+  /** Asks for recipients. Null: there is no answer before they are locked. */
+  select(selecting: Selecting): Selected | null;
+  /** A step of a run in a family that may hold recipients starts a child. */
+  bear(family: HoldingFamily, childId: string): void;
+  /** A run in such a family ends for good: its chain, and what is above it, may hold nothing any more. */
+  close(family: HoldingFamily): void;
 }
 
 /** Whether an input changed anything. */

@@ -207,6 +207,17 @@ export type PlanStep =
       readonly body: PlanBody;
     })
   | (PlanStepBase & {
+      readonly type: 'SELECT';
+      /** Name or id of the pool; empty: the tenant's rules say which. */
+      readonly pool: string;
+      /** The work that is routed. */
+      readonly routable: Template;
+      /** Recipients to choose at most; null: as many as the pool says. */
+      readonly slateSize: number | null;
+      /** Fewer than these are no choice. */
+      readonly atLeast: number;
+    })
+  | (PlanStepBase & {
       readonly type: 'SIGNAL';
       readonly signal: string;
       /** When it gives up, microseconds since 1970; null: never. Throws DuctorError expression_failed. */
@@ -294,6 +305,10 @@ export interface Plan extends PlanBody {
   readonly updates: ReadonlyMap<string, PlanUpdate>;
   /** What its runs tell of themselves, by name. */
   readonly queries: ReadonlyMap<string, Template>;
+  /** A step of it reserves recipients. */
+  readonly selects: boolean;
+  /** Limits of recipients when the version was published, units; 0 or absent: unlimited. */
+  readonly pinned: ReadonlyMap<string, number>;
   /** Others may send its runs messages of which none may be lost: such a run ends only once it has seen them all. */
   readonly receives: boolean;
   /** Problems of an input, empty when it is fine. */

@@ -11,6 +11,8 @@ import { valueOf } from './resolve-source.js';
 import { schedule } from './schedule.js';
 import { awaitUpdate, startAwaiting } from './signals.js';
 import { keysOf } from './step-keys.js';
+import { startSelect } from './select-step.js';
+import { holdingFamily, mayHold } from './selecting.js';
 import { sourceOf } from './source-of.js';
 import { emit, type Place, type Tick } from './tick.js';
 import { formatTimestampUs, storableUs } from './timestamp.js';
@@ -75,6 +77,8 @@ function runComplete(tick: Tick, { step, place, path }: Begun<'COMPLETE'>): void
   endCompleted(tick, { kind: 'stepOutput', path });
 }
 
+const HELD = { mayHold: true } as const;
+
 /** Sends the message that starts a child run. */
 function startChild(tick: Tick, { step, place, path }: Begun<'SUB_WORKFLOW'>): void {
   const { familySlug, version, isDetached, closePolicy: policy } = step;
@@ -84,11 +88,13 @@ function startChild(tick: Tick, { step, place, path }: Begun<'SUB_WORKFLOW'>): v
   const runId = tick.newId();
   emit(tick, { kind: 'child_started', path, runId, familySlug, version, input, policy, isDetached });
   const rootId = draft.family?.rootId ?? draft.chain?.chainId ?? parentId;
-  const family = { rootId, parentId, parentPath: path, notifies: !isDetached };
+  const holds = mayHold(tick.plan, draft);
+  const family = { rootId, parentId, parentPath: path, notifies: !isDetached, ...(holds ? HELD : {}) };
   const traced = draft.traceparent === undefined ? {} : { traceparent: draft.traceparent };
   const birth = { familySlug, version, family };
   const start = { kind: 'start', input: valueOf(draft, input, path), attributes: {}, birth, ...traced } as const;
   tick.messages.push({ runId, input: start });
+  if (holds) tick.gate.bear(holdingFamily(draft), runId);
   if (!isDetached) return;
   emit(tick, { kind: 'step_completed', path, attempt: 0, output: jsonValue({ run_id: runId }) });
   tick.ended.push(path);
@@ -119,6 +125,8 @@ function begin(tick: Tick, step: PlanStep, place: Place, path: string): void {
     case 'SIGNAL':
     case 'APPROVAL':
       return startAwaiting(tick, step, place, path);
+    case 'SELECT':
+      return startSelect(tick, step, place, path);
     case 'CONTINUE_AS_NEW':
       return continueAsNew(tick, step, place, path);
   }

@@ -109,6 +109,8 @@ export interface FamilyLink {
   readonly parentPath: string;
   /** The parent waits: it is told when this run ends. */
   readonly notifies: boolean;
+  /** A run above may hold recipients until this one has ended, too. Absent: none may. */
+  readonly mayHold?: true;
 }
 
 /** Where a run stands that continues another one. */
@@ -118,6 +120,8 @@ export interface ChainLink {
   readonly previousId: string;
   /** From 2 on, one more with each run. */
   readonly no: number;
+  /** A run before it may hold recipients. Absent: none may. */
+  readonly mayHold?: true;
 }
 
 /** Where a run comes from that takes over steps of another one. */

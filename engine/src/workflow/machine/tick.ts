@@ -9,6 +9,7 @@ import { ownerOfScope, scopeOfPath } from './path.js';
 import { stepAt, type ExpressionScope, type Plan, type PlanBody, type PlanEdge, type PlanStep } from './plan.js';
 import { expressionsOf } from './scope.js';
 import type { Signal } from './signal-box.js';
+import { holdingFamily, mayHold } from './selecting.js';
 import type { RunState } from './state.js';
 import type { Value } from './value.js';
 
@@ -68,7 +69,10 @@ export interface Tick {
 export type AnswerUpdate = (tick: Tick, path: string, update: Signal) => void;
 
 /** Grants nothing. */
-const CLOSED_GATE: Gate = { ask: () => null, release: () => undefined };
+export const CLOSED_GATE: Gate = {
+  ...{ ask: () => null, select: () => null },
+  ...{ release: () => undefined, bear: () => undefined, close: () => undefined },
+};
 const NOT_KNOWN = (): null => null;
 
 /** Begins a tick. */
@@ -109,6 +113,8 @@ export function emit(tick: Tick, entry: Entry): void {
   tick.entries.push(entry);
   for (const { path, wants } of gates) tick.gate.release(path, wants);
   if (update !== undefined && 'path' in entry) tick.answer(tick, entry.path, update);
+  const isOver = entry.kind === 'run_closed' && entry.status !== 'CONTINUED';
+  if (isOver && mayHold(tick.plan, tick.draft)) tick.gate.close(holdingFamily(tick.draft));
   // What follows from other ends comes through `ended`; a step that was stopped may have been the last of its scope.
   if (entry.kind === 'step_cancelled') touch(tick, entry.path);
 }

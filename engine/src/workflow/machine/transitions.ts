@@ -45,6 +45,8 @@ export const STEP_TRANSITIONS: Readonly<Record<StepEntry['kind'], readonly StepF
   signal_taken: ['WAITING'],
   update_taken: ['WAITING'],
   approval_escalated: ['WAITING'],
+  step_selecting: ['PENDING'],
+  slate_reserved: ['WAITING'],
   step_skipped: ['PENDING'],
   step_cancelling: ['SCHEDULED', 'RUNNING'],
   step_cancelled: ['CANCELLING', 'BACKOFF', 'WAITING', 'SCHEDULED', 'RUNNING', 'OPEN', 'CLOSING'],

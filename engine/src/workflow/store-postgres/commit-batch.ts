@@ -314,7 +314,8 @@ const layouts: Readonly<Record<PartName, Layout>> = {
     const rows = ticks.flatMap((t) => (t.messages ?? []).map((message) => ({ ...message, from: t.runId })));
     if (rows.length === 0) return undefined;
     const [tenants, ...rest] = messageColumns(rows, blob);
-    return [tenants, uuidArray(rows.map((m) => m.from)), ...rest];
+    const families = uuidArray(rows.map(({ familyId = null }) => familyId));
+    return [tenants, uuidArray(rows.map((m) => m.from)), families, ...rest];
   },
   freed({ ticks }) {
     const rows = ticks.flatMap((t) =>

@@ -2,8 +2,8 @@
  * A batch of the gate lane: one transaction of three steps. All locks first, in one order; then what is used is read;
  * then it is decided in this process, and written together with the journal.
  *
- * Locks are taken in the order: fence, semaphores by tenant and key. Kinds of authority to come take their places
- * between and behind them (docs: commit lanes); a start key or a full mailbox is met with the journal, without a wait.
+ * Locks are taken in the order: fence, families, states of strategies, accounts of capacity, semaphores by tenant and
+ * key (docs: commit lanes); a start key or a full mailbox is met with the journal, without a wait.
  */
 import { ensureSemaphores, keyArrays, LINE_PAGE, lockSemaphoresSql, nameOf } from '../../capacity/index.js';
 import { readSemaphores } from '../../capacity/index.js';
@@ -15,6 +15,13 @@ import { BOX_SEALED_MS } from '../coordinator/ports.js';
 import type { GateDecision, GateOutcome, TickOutcome, TickWrite } from '../coordinator/ports.js';
 import { layOut, type CommitAnswer } from './commit-batch.js';
 import { fenceSql, GATE_LANE } from './commit-statement.js';
+import {
+  hasReservations,
+  lockReservations,
+  prepareReservations,
+  writeReservations,
+  type SelectionParts,
+} from './gate-reservations.js';
 
 const LOCK = prepared(
   'gate_lock',
@@ -59,6 +66,14 @@ async function seal(session: Queryable, head: readonly unknown[], writes: readon
   await session.query(SEAL, [...head, uuidArray(tenants), uuidArray(runs)]);
 }
 
+const FENCE = prepared('gate_fence', `with ${fenceSql(GATE_LANE)} select 1 from fence`);
+
+/** Locks the fence before anything else. */
+async function passFence(tx: Queryable, head: readonly unknown[]): Promise<void> {
+  const { rowCount } = await tx.query(FENCE, head);
+  if (rowCount === 0) throw new Undo({ kind: 'fenced' });
+}
+
 /** Ends the transaction without writing. */
 class Undo extends Error {
   constructor(
@@ -90,6 +105,7 @@ async function write(tx: Queryable, head: readonly unknown[], decision: GateDeci
     throw new Undo({ kind: 'undone', ticks }, unread);
   }
   await writeSemaphores(tx, decision.semaphores);
+  await writeReservations(tx, decision.reservations);
   return { kind: 'committed', ticks };
 }
 
@@ -105,13 +121,19 @@ export async function commitGated(
   locks: GateLocks,
   known: KnownSemaphores,
   decide: (usage: GateUsage) => GateDecision,
+  selection?: SelectionParts,
 ): Promise<GateOutcome> {
   const keys = inOrder(locks.semaphores);
   const missing = known.missing(keys);
   await ensureSemaphores(session, missing);
   known.add(missing);
+  const isPlain = !hasReservations(locks);
+  const prepared = await prepareReservations(session, locks, selection);
   try {
     return await session.transaction(async (tx) => {
+      if (!isPlain) await passFence(tx, head);
+      const reservations = await lockReservations(tx, prepared, selection);
+      if (reservations === undefined) throw new Undo({ kind: 'repeat', sqlState: '40001' });
       const { rows } = await tx.query<Row & { fence: number; semaphores: number }>(LOCK, [...head, ...keyArrays(keys)]);
       const [locked] = rows;
       if (locked === undefined || locked.fence === 0) throw new Undo({ kind: 'fenced' });
@@ -121,7 +143,7 @@ export async function commitGated(
       }
       for (let page = LINE_PAGE; ; page *= 10) {
         const { nowUs, usages } = await readSemaphores(tx, keys, locks.runIds, page);
-        const decision = decide({ nowUs, semaphores: usages });
+        const decision = decide({ nowUs, semaphores: usages, reservations });
         if (!decision.isShort) return await write(tx, head, decision);
       }
     });

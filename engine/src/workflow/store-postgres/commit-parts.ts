@@ -222,11 +222,13 @@ const deeds: Part = {
 
 /** Messages to other runs: they are there when, and only when, the row that says them is. */
 const mail: Part = {
-  types: ['uuid', 'uuid', 'uuid', 'smallint', 'smallint', 'int', 'int'],
+  types: ['uuid', 'uuid', 'uuid', 'uuid', 'smallint', 'smallint', 'int', 'int'],
   sql: ({ arrays, blob }) => `m as (
-  insert into ductor.run_inbox (tenant_id, chain_id, shard, kind, body)
-  select t.tenant_id, t.to_id, t.shard, t.kind, substring(${blob} from t.start + 1 for t.size)
-  from unnest(${arrays.join(', ')}) with ordinality as t (tenant_id, run_id, to_id, shard, kind, start, size, n)
+  insert into ductor.run_inbox (tenant_id, chain_id, shard, kind, body, root_id, sender_id)
+  select t.tenant_id, t.to_id, t.shard, t.kind, substring(${blob} from t.start + 1 for t.size), t.root_id,
+    case when t.root_id is not null then t.run_id end
+  from unnest(${arrays.join(', ')}) with ordinality
+    as t (tenant_id, run_id, root_id, to_id, shard, kind, start, size, n)
   where ${isAppended} order by t.n
 )`,
 };

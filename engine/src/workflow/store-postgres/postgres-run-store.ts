@@ -18,6 +18,7 @@ import { layOut, type CommitAnswer, type CommitBatch } from './commit-batch.js';
 import { outcomeOfFailure } from './commit-failure.js';
 import { commitGated, KnownSemaphores } from './commit-gated.js';
 import { GATE_LANE, PLAIN_LANE, type LaneNumber } from './commit-statement.js';
+import type { SelectionParts } from './gate-reservations.js';
 import { findStarts } from './find-starts.js';
 import { newLane, type Lane } from './lane.js';
 import { listActive } from './list-active.js';
@@ -33,6 +34,8 @@ export interface PostgresRunStoreOptions {
   readonly clock: Clock;
   /** Which snapshots this engine can read; runs with another one are read from their first row. Default: all. */
   readonly isUsableSnapshot?: SnapshotCheck;
+  /** For steps that select. Default: there are no pools. */
+  readonly selection?: SelectionParts;
 }
 
 /** The store with its sessions. */
@@ -114,7 +117,9 @@ export function postgresRunStore(options: PostgresRunStoreOptions): PostgresRunS
 
   const commitInGate: RunStore['commitGated'] = (nodeId, locks, decide) => {
     const turn = gated.then(() =>
-      sendOn(gate, clock, (session) => commitGated(session, headOf(nodeId, GATE_LANE), locks, known, decide)),
+      sendOn(gate, clock, (session) =>
+        commitGated(session, headOf(nodeId, GATE_LANE), locks, known, decide, options.selection),
+      ),
     );
     gated = turn.catch(() => undefined);
     return turn;

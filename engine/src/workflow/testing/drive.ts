@@ -2,6 +2,7 @@
 import type { Gate } from '../machine/inputs.js';
 import { impossible } from '../../kernel/index.js';
 import { decodeEntries, encodeEntries, type JournalRow } from '../journal/index.js';
+import { CLOSED_GATE } from '../machine/tick.js';
 import { advance, emptyRun, fold, jsonValue } from '../machine/index.js';
 import type { Advance, AttemptOutcome, Command, Entry, Plan, RunInput, RunState, Value } from '../machine/index.js';
 import { plainState } from './plain-state.js';
@@ -44,7 +45,7 @@ export function drive(plan: Plan, tenantId = 'tenant'): DrivenRun {
     nowUs: T0_US,
     seed: 1,
     progressOf: () => null,
-    gate: { ask: () => null, release: () => undefined },
+    gate: CLOSED_GATE,
     facts,
     rows,
     give(...inputs) {

@@ -8,6 +8,7 @@
 import { shardOf, SHARD_COUNT } from '../../kernel/index.js';
 import { BOX_BYTES_MAX, BOX_MESSAGES_MAX, BOX_SEALED_MS, isForRun } from '../coordinator/ports.js';
 import { newMemoryRun, type MemoryRun } from './memory-run.js';
+import { MemoryReservations } from './memory-reservations.js';
 import { MemorySemaphores } from './memory-semaphores.js';
 import type {
   ClusterView,
@@ -63,6 +64,7 @@ export class MemoryDatabase {
   readonly inbox = new Map<number, InboxMessage>();
   readonly nodes = new Map<string, MemoryNode>();
   readonly semaphores = new MemorySemaphores();
+  readonly reservations = new MemoryReservations();
   /** What must never happen, in words. */
   readonly violations: string[] = [];
   /** Statements that appended or consumed something. */

@@ -4,6 +4,8 @@ import { impossible } from '../../kernel/index.js';
 import type { GateLocks, GateUsage } from '../coordinator/gate-ports.js';
 import type { CommitOutcome, GateDecision, GateOutcome, TickOutcome, TickWrite } from '../coordinator/ports.js';
 import { chainIdOf, type MemoryDatabase } from './memory-database.js';
+import { familyRuns } from './memory-families.js';
+import type { MemoryReservations } from './memory-reservations.js';
 import type { MemorySemaphores } from './memory-semaphores.js';
 
 /** So many of a line are read first: few, so that small worlds have longer lines, too. */
@@ -29,27 +31,33 @@ function probeAll(db: MemoryDatabase, writes: readonly TickWrite[]): readonly Ti
   });
 }
 
+/** What a batch of the gate lane touches besides the runs. */
+export interface GateTables {
+  readonly db: MemoryDatabase;
+  readonly semaphores: MemorySemaphores;
+  readonly reservations: MemoryReservations;
+  readonly nowUs: number;
+}
+
 /**
  * A batch of the gate lane: all of it or nothing.
  *
  * @param commit writes the ticks as a batch of the plain lane would be
  */
 export function commitInGate(
-  {
-    db,
-    semaphores,
-    nowUs,
-  }: { readonly db: MemoryDatabase; readonly semaphores: MemorySemaphores; readonly nowUs: number },
+  { db, semaphores, reservations, nowUs }: GateTables,
   nodeId: string,
-  { semaphores: keys, runIds }: GateLocks,
+  locks: GateLocks,
   decide: (usage: GateUsage) => GateDecision,
   commit: (ticks: readonly TickWrite[]) => CommitOutcome,
 ): GateOutcome {
   if (!db.isUnfenced(nodeId)) return { kind: 'fenced' };
+  const { semaphores: keys, runIds } = locks;
   const runs = new Set(runIds);
+  const held = reservations.usage(locks, nowUs, { runsOf: (family) => familyRuns(db, family) });
   const unique = [...new Map(keys.map((key) => [nameOf(key), key])).values()];
   const read = (page: number): GateUsage => {
-    return { nowUs, semaphores: unique.map((key) => semaphores.usage(key, runs, page)) };
+    return { nowUs, semaphores: unique.map((key) => semaphores.usage(key, runs, page)), reservations: held };
   };
   let decision = decide(read(MEMORY_LINE_PAGE));
   for (let page = MEMORY_LINE_PAGE * 10; decision.isShort; page *= 10) decision = decide(read(page));
@@ -63,5 +71,6 @@ export function commitInGate(
   const unwritten = outcome.ticks.findIndex((tick) => tick !== 'written');
   if (unwritten >= 0) impossible('gate-half-written', `tick ${unwritten} is ${outcome.ticks[unwritten]}`);
   semaphores.apply(decision.semaphores);
+  reservations.apply(decision.reservations, nowUs);
   return outcome;
 }

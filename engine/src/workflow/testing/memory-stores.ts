@@ -112,7 +112,8 @@ class Line {
     if (fault?.kind === 'answer') return fault.outcome;
     if (fault?.kind === 'lost_before' || fault?.kind === 'lost_late') return UNKNOWN;
     const { db } = this;
-    const tables = { db, semaphores: db.semaphores, nowUs: db.nowUs() };
+    const { semaphores, reservations } = db;
+    const tables = { db, semaphores, reservations, nowUs: db.nowUs() };
     const outcome = commitInGate(tables, nodeId, locks, decide, (ticks) => db.commit(nodeId, ticks));
     if (fault !== null) return UNKNOWN;
     await this.hooks.delivered?.(call);

@@ -128,6 +128,16 @@ export type StepSpec =
       readonly join?: Join | undefined;
     }
   | {
+      readonly type: 'SELECT';
+      /** Default: none, the rules say which. */
+      readonly pool?: string;
+      /** Default: nothing is known of it. */
+      readonly routable?: Template;
+      readonly slateSize?: number;
+      readonly atLeast?: number;
+      readonly join?: Join | undefined;
+    }
+  | {
       readonly type: 'SIGNAL';
       readonly signal: string;
       readonly deadlineUs: (scope: ExpressionScope, nowUs: number) => number | null;
@@ -170,6 +180,8 @@ export interface PlanSpec {
   /** What updates come to and what they refuse, by name; those that no step takes have no effect. */
   readonly updates?: Readonly<Record<string, Partial<Pick<PlanUpdate, 'refusal' | 'output'>>>>;
   readonly queries?: Readonly<Record<string, Template>>;
+  /** Limits of recipients. */
+  readonly pinned?: ReadonlyMap<string, number>;
 }
 
 /** An edge; SUCCESS without condition unless told otherwise. */
@@ -213,6 +225,10 @@ function stepOf(ref: string, spec: StepSpec, edges: readonly PlanEdge[]): PlanSt
       return { ...spec, ...base, failed: spec.failed ?? 'null' };
     case 'CONTINUE_AS_NEW':
       return { input: RUN_INPUT, isCurrent: false, ...spec, ...base };
+    case 'SELECT': {
+      const { pool = '', routable = template(() => ({})), slateSize = null, atLeast = 1 } = spec;
+      return { ...base, type: 'SELECT', pool, routable, slateSize, atLeast };
+    }
     case 'SUB_WORKFLOW': {
       const child = { version: 0, input: RUN_INPUT, isDetached: false, closePolicy: 'cancel' as const };
       return { ...child, ...spec, ...base };
@@ -301,6 +317,8 @@ export function planOf(spec: PlanSpec): Plan {
     receives: spec.receives ?? signals.size + updates.size > 0,
     semaphores: spec.semaphores ?? null,
     ...{ signals, updates, queries: new Map(Object.entries(spec.queries ?? {})) },
+    selects: allSteps(body).some(({ type }) => type === 'SELECT'),
+    pinned: spec.pinned ?? new Map(),
     checkInput: () => [],
   };
 }

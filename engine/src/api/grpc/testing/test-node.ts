@@ -72,17 +72,17 @@ export async function startTestNode(db: Database, options: TestNodeOptions = {})
   const secret = clusterSecret(options.secret ?? 'a secret for tests, 32 bytes long');
   const { log, logged } = recordedLog();
   const newId = (): string => uuidV7(clock.nowUs(), random);
-  const nodeId = newId();
-  const bus = options.bus ?? memoryBus(clock);
+  const [nodeId, bus] = [newId(), options.bus ?? memoryBus(clock)];
+  const cluster = postgresClusterStore({ db, clock });
   const tenancy = createTenancy({ db, clock, random, secret });
   const registry = createWorkflowRegistry({ db, clock, cel: createCelCompiler(), newId });
-  const [runs, cluster] = [postgresRunStore({ db, clock }), postgresClusterStore({ db, clock })];
   const bridge = new Bridge({ nodeId, clock, tokens: taskTokens(secret, random), register: registry.register });
+  const routing = routingOf({ db, clock, bus, newId, apps: bridge.strategies }, secret);
+  const runs = postgresRunStore({ db, clock, selection: routing.selection });
   const shared = { clock, random, bus, plans: registry.planSource };
+  const stores = { runs, cluster, inbox: postgresInboxStore(db) };
   const coordinator = createCoordinator({
-    ...shared,
-    ...{ runs, cluster, inbox: postgresInboxStore(db), invoker: bridge },
-    node: { nodeId, address: '127.0.0.1:1' },
+    ...{ ...shared, ...stores, invoker: bridge, node: { nodeId, address: '127.0.0.1:1' } },
   });
   bridge.attach(coordinator);
   const endpoints = createEndpoints({
@@ -97,7 +97,7 @@ export async function startTestNode(db: Database, options: TestNodeOptions = {})
   const server = createDoors({
     ...shared,
     ...{ tenancy, coordinator, bridge, endpoints, log, catalog: registry, reader, schedules },
-    ...routingOf({ db, clock, bus, newId, apps: bridge.strategies }, secret),
+    ...routing,
     ...{ metrics: createMetrics().registry, metricsAccess: 'loopback', limits: options.limits ?? {} },
     callsPerKey: options.callsPerKey ?? 1_000_000,
   });

@@ -48,7 +48,7 @@ const STEP_TYPES: ReadonlyMap<string, StepType> = new Map(
     ...[StepType.STEP_TYPE_CALLBACK, StepType.STEP_TYPE_DATAFLOW, StepType.STEP_TYPE_WAIT],
     ...[StepType.STEP_TYPE_SWITCH, StepType.STEP_TYPE_FAIL, StepType.STEP_TYPE_COMPLETE],
     ...[StepType.STEP_TYPE_SCATTER, StepType.STEP_TYPE_GATHER, StepType.STEP_TYPE_LOOP],
-    ...[StepType.STEP_TYPE_SUB_WORKFLOW, StepType.STEP_TYPE_HTTP],
+    ...[StepType.STEP_TYPE_SUB_WORKFLOW, StepType.STEP_TYPE_HTTP, StepType.STEP_TYPE_SELECT],
     ...[StepType.STEP_TYPE_SIGNAL, StepType.STEP_TYPE_APPROVAL],
   ].map((type) => [StepType[type], type]),
 );

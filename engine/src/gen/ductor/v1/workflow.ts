@@ -56,6 +56,8 @@ export enum StepType {
   STEP_TYPE_SUB_WORKFLOW = 60,
   /** STEP_TYPE_HTTP - An HTTP call that the engine makes, through the egress guard. */
   STEP_TYPE_HTTP = 110,
+  /** STEP_TYPE_SELECT - Chooses recipients of a pool and reserves them, all or none. */
+  STEP_TYPE_SELECT = 130,
   UNRECOGNIZED = -1,
 }
 

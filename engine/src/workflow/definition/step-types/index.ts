@@ -10,6 +10,7 @@ import { HTTP } from './http.js';
 import { LOOP } from './loop.js';
 import { SCATTER } from './scatter.js';
 import type { StepType } from './step-type.js';
+import { SELECT } from './select.js';
 import { SIGNAL } from './signal.js';
 import { SUB_WORKFLOW } from './sub-workflow.js';
 import { SWITCH } from './switch.js';
@@ -32,6 +33,7 @@ export const STEP_TYPES: ReadonlyMap<string, StepType> = new Map(
     APPROVAL,
     CONTINUE_AS_NEW,
     HTTP,
+    SELECT,
   ].map((stepType) => [stepType.name, stepType]),
 );
 

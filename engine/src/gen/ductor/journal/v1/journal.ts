@@ -288,6 +288,8 @@ export interface Chain {
   previousId: string;
   /** From 2 on, one more with each run. */
   no: number;
+  /** A run before it may hold recipients. */
+  mayHold: boolean;
 }
 
 /** The run ends at once; what its attempts still answer is ignored. */
@@ -309,6 +311,8 @@ export interface Family {
   parentPath: string;
   /** The parent waits for the end of this run. */
   notifies: boolean;
+  /** A run above it may hold recipients until this one has ended, too. */
+  mayHold: boolean;
 }
 
 /** A step starts a child run; the message that does so is written with this row. */
@@ -373,6 +377,26 @@ export interface RunAsked {
 export interface RunGranted {
   /** When its first steps begin, microseconds since 1970; 0: at once. */
   startAtUs: bigint;
+}
+
+/** The step asks for recipients to be reserved. */
+export interface StepSelecting {
+  path: string;
+  /** Name or id; empty: the tenant's rules say which. */
+  pool: string;
+  routable: StoredValue | undefined;
+}
+
+/** These recipients are held from this row on. */
+export interface SlateReserved {
+  path: string;
+  poolId: string;
+  /** SHA-256 of pool, step, and recipients with their units in order. */
+  digest: Buffer;
+  /** The chain held exactly this slate before. */
+  isReused: boolean;
+  /** In order. */
+  recipients: StoredValue | undefined;
 }
 
 /** The run does not complete: these steps undo, one after another, what others did. */
@@ -497,6 +521,8 @@ export interface Entry {
     | { $case: "runGranted"; value: RunGranted }
     | { $case: "updateTaken"; value: UpdateTaken }
     | { $case: "updateAnswered"; value: UpdateAnswered }
+    | { $case: "stepSelecting"; value: StepSelecting }
+    | { $case: "slateReserved"; value: SlateReserved }
     | undefined;
 }
 
@@ -3511,7 +3537,7 @@ export const RunContinuing: MessageFns<RunContinuing> = {
 };
 
 function createBaseChain(): Chain {
-  return { chainId: "", previousId: "", no: 0 };
+  return { chainId: "", previousId: "", no: 0, mayHold: false };
 }
 
 export const Chain: MessageFns<Chain> = {
@@ -3524,6 +3550,9 @@ export const Chain: MessageFns<Chain> = {
     }
     if (message.no !== 0) {
       writer.uint32(24).uint32(message.no);
+    }
+    if (message.mayHold !== false) {
+      writer.uint32(1040).bool(message.mayHold);
     }
     return writer;
   },
@@ -3565,6 +3594,14 @@ export const Chain: MessageFns<Chain> = {
             message.no = reader.uint32();
             continue;
           }
+          case 130: {
+            if (tag !== 1040) {
+              break;
+            }
+
+            message.mayHold = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3585,6 +3622,7 @@ export const Chain: MessageFns<Chain> = {
     message.chainId = object.chainId ?? "";
     message.previousId = object.previousId ?? "";
     message.no = object.no ?? 0;
+    message.mayHold = object.mayHold ?? false;
     return message;
   },
 };
@@ -3714,7 +3752,7 @@ export const RunFailing: MessageFns<RunFailing> = {
 };
 
 function createBaseFamily(): Family {
-  return { rootId: "", parentId: "", parentPath: "", notifies: false };
+  return { rootId: "", parentId: "", parentPath: "", notifies: false, mayHold: false };
 }
 
 export const Family: MessageFns<Family> = {
@@ -3730,6 +3768,9 @@ export const Family: MessageFns<Family> = {
     }
     if (message.notifies !== false) {
       writer.uint32(32).bool(message.notifies);
+    }
+    if (message.mayHold !== false) {
+      writer.uint32(1040).bool(message.mayHold);
     }
     return writer;
   },
@@ -3779,6 +3820,14 @@ export const Family: MessageFns<Family> = {
             message.notifies = reader.bool();
             continue;
           }
+          case 130: {
+            if (tag !== 1040) {
+              break;
+            }
+
+            message.mayHold = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3800,6 +3849,7 @@ export const Family: MessageFns<Family> = {
     message.parentId = object.parentId ?? "";
     message.parentPath = object.parentPath ?? "";
     message.notifies = object.notifies ?? false;
+    message.mayHold = object.mayHold ?? false;
     return message;
   },
 };
@@ -4417,6 +4467,192 @@ export const RunGranted: MessageFns<RunGranted> = {
   fromPartial<I extends Exact<DeepPartial<RunGranted>, I>>(object: I): RunGranted {
     const message = createBaseRunGranted();
     message.startAtUs = (object.startAtUs !== undefined && object.startAtUs !== null) ? BigInt(object.startAtUs) : 0n;
+    return message;
+  },
+};
+
+function createBaseStepSelecting(): StepSelecting {
+  return { path: "", pool: "", routable: undefined };
+}
+
+export const StepSelecting: MessageFns<StepSelecting> = {
+  encode(message: StepSelecting, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.path !== "") {
+      writer.uint32(10).string(message.path);
+    }
+    if (message.pool !== "") {
+      writer.uint32(18).string(message.pool);
+    }
+    if (message.routable !== undefined) {
+      StoredValue.encode(message.routable, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StepSelecting {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStepSelecting();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.pool = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.routable = StoredValue.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<StepSelecting>, I>>(base?: I): StepSelecting {
+    return StepSelecting.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<StepSelecting>, I>>(object: I): StepSelecting {
+    const message = createBaseStepSelecting();
+    message.path = object.path ?? "";
+    message.pool = object.pool ?? "";
+    message.routable = (object.routable !== undefined && object.routable !== null)
+      ? StoredValue.fromPartial(object.routable)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseSlateReserved(): SlateReserved {
+  return { path: "", poolId: "", digest: Buffer.alloc(0), isReused: false, recipients: undefined };
+}
+
+export const SlateReserved: MessageFns<SlateReserved> = {
+  encode(message: SlateReserved, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.path !== "") {
+      writer.uint32(10).string(message.path);
+    }
+    if (message.poolId !== "") {
+      writer.uint32(18).string(message.poolId);
+    }
+    if (message.digest.length !== 0) {
+      writer.uint32(26).bytes(message.digest);
+    }
+    if (message.isReused !== false) {
+      writer.uint32(32).bool(message.isReused);
+    }
+    if (message.recipients !== undefined) {
+      StoredValue.encode(message.recipients, writer.uint32(42).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SlateReserved {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSlateReserved();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.poolId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.digest = Buffer.from(reader.bytes());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.isReused = reader.bool();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.recipients = StoredValue.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<SlateReserved>, I>>(base?: I): SlateReserved {
+    return SlateReserved.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<SlateReserved>, I>>(object: I): SlateReserved {
+    const message = createBaseSlateReserved();
+    message.path = object.path ?? "";
+    message.poolId = object.poolId ?? "";
+    message.digest = object.digest ?? Buffer.alloc(0);
+    message.isReused = object.isReused ?? false;
+    message.recipients = (object.recipients !== undefined && object.recipients !== null)
+      ? StoredValue.fromPartial(object.recipients)
+      : undefined;
     return message;
   },
 };
@@ -5369,6 +5605,12 @@ export const Entry: MessageFns<Entry> = {
       case "updateAnswered":
         UpdateAnswered.encode(message.entry.value, writer.uint32(690).fork()).join();
         break;
+      case "stepSelecting":
+        StepSelecting.encode(message.entry.value, writer.uint32(1042).fork()).join();
+        break;
+      case "slateReserved":
+        SlateReserved.encode(message.entry.value, writer.uint32(1050).fork()).join();
+        break;
     }
     return writer;
   },
@@ -5714,6 +5956,22 @@ export const Entry: MessageFns<Entry> = {
             message.entry = { $case: "updateAnswered", value: UpdateAnswered.decode(reader, reader.uint32()) };
             continue;
           }
+          case 130: {
+            if (tag !== 1042) {
+              break;
+            }
+
+            message.entry = { $case: "stepSelecting", value: StepSelecting.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 131: {
+            if (tag !== 1050) {
+              break;
+            }
+
+            message.entry = { $case: "slateReserved", value: SlateReserved.decode(reader, reader.uint32()) };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -5975,6 +6233,18 @@ export const Entry: MessageFns<Entry> = {
       case "updateAnswered": {
         if (object.entry?.value !== undefined && object.entry?.value !== null) {
           message.entry = { $case: "updateAnswered", value: UpdateAnswered.fromPartial(object.entry.value) };
+        }
+        break;
+      }
+      case "stepSelecting": {
+        if (object.entry?.value !== undefined && object.entry?.value !== null) {
+          message.entry = { $case: "stepSelecting", value: StepSelecting.fromPartial(object.entry.value) };
+        }
+        break;
+      }
+      case "slateReserved": {
+        if (object.entry?.value !== undefined && object.entry?.value !== null) {
+          message.entry = { $case: "slateReserved", value: SlateReserved.fromPartial(object.entry.value) };
         }
         break;
       }

@@ -1,0 +1,185 @@
+/**
+ * The part of a batch of the gate lane that concerns reservations. Locks in everybody's order: families, states of
+ * strategies, accounts, each by tenant and id. What is decided by is read by later statements: they see what was
+ * committed while the locks were waited for, limits and kill switches too.
+ */
+import {
+  deleteReservations,
+  ensureFamilies,
+  familiesInOrder,
+  forgetFamilies,
+  insertReservations,
+  lockAccounts,
+  lockFamilies,
+  readAccounts,
+  readReservations,
+  writeAccounts,
+  type Family,
+  type Reservation,
+} from '../../capacity/index.js';
+import {
+  askedPools,
+  everybody,
+  isCurrent,
+  lockStates,
+  openStates,
+  readStanding,
+  writeStates,
+  type PoolView,
+} from '../../routing/index.js';
+import { affinityKeysOf, readBindings, writeBindings, type PoolViews, type WorldParts } from '../../routing/index.js';
+import type { Queryable } from '../../store/index.js';
+import type { AdmissionChanges, GateLocks, ReservationUsage, SelectionAsk } from '../coordinator/gate-ports.js';
+import { NO_RESERVATIONS, type TenantUsage } from '../coordinator/gate-ports.js';
+import { findPools } from './find-pools.js';
+import { readFamilies } from './read-families.js';
+
+/** Where pools come from, and what strategies dice with. */
+export interface SelectionParts {
+  readonly views: PoolViews;
+  readonly seedKey: Uint8Array;
+}
+
+/** Pools of a tenant that a batch may reach. */
+interface TenantPools {
+  readonly tenantId: string;
+  readonly asks: readonly SelectionAsk[];
+  readonly poolIds: ReadonlyMap<string, string>;
+  readonly views: ReadonlyMap<string, PoolView | undefined>;
+  readonly rules: TenantUsage['rules'];
+}
+
+/** What is known before anything is locked. */
+export interface PreparedReservations {
+  readonly families: readonly Family[];
+  readonly pools: readonly TenantPools[];
+}
+
+/** Where nothing is selected, nothing dices. */
+const NO_KEY = new Uint8Array(0);
+
+const isView = (view: PoolView | undefined): view is PoolView => view !== undefined;
+
+/** Whether a batch concerns reservations. */
+export function hasReservations({ selections, families }: GateLocks): boolean {
+  return selections.length > 0 || families.length > 0;
+}
+
+async function preparePools(
+  db: Queryable,
+  tenantId: string,
+  asks: readonly SelectionAsk[],
+  views: PoolViews | undefined,
+): Promise<TenantPools> {
+  if (views === undefined) return { tenantId, asks, poolIds: new Map(), views: new Map(), rules: [] };
+  const poolIds = await findPools(db, tenantId, [...new Set(asks.flatMap(({ pool }) => (pool === '' ? [] : [pool])))]);
+  const reached = new Set([...poolIds.values(), ...asks.flatMap((each) => each.reached)]);
+  const found = await views.pools(tenantId, reached);
+  const rules = asks.some(({ pool }) => pool === '') ? await views.rules(tenantId) : [];
+  const stateful = [...found.values()].filter(isView).filter(({ isStateful }) => isStateful);
+  await openStates(
+    db,
+    tenantId,
+    stateful.map(({ id }) => id),
+  );
+  return { tenantId, asks, poolIds, views: found, rules };
+}
+
+/** Makes ready what is to be locked. Not in a transaction. */
+export async function prepareReservations(
+  db: Queryable,
+  { selections, families }: GateLocks,
+  parts: SelectionParts | undefined,
+): Promise<PreparedReservations> {
+  const ordered = familiesInOrder(families);
+  await ensureFamilies(db, ordered);
+  const pools: TenantPools[] = [];
+  for (const tenantId of [...new Set(selections.map((each) => each.tenantId))].sort()) {
+    const asks = selections.filter((each) => each.tenantId === tenantId);
+    pools.push(await preparePools(db, tenantId, asks, parts?.views));
+  }
+  return { families: ordered, pools };
+}
+
+/** Recipients of locked families and of pools, by tenant, in order of tenants. */
+function recipientsOf(
+  { pools, families }: PreparedReservations,
+  held: readonly Reservation[],
+): ReadonlyMap<string, ReadonlySet<string>> {
+  const tenants = [...new Set([...pools, ...families].map(({ tenantId }) => tenantId))].sort();
+  const found = new Map(tenants.map((tenantId) => [tenantId, new Set<string>()]));
+  for (const { tenantId, views } of pools) {
+    for (const view of views.values())
+      for (const { id } of view === undefined ? [] : everybody(view)) found.get(tenantId)?.add(id);
+  }
+  for (const { tenantId, recipientId } of held) found.get(tenantId)?.add(recipientId);
+  return found;
+}
+
+async function readTenant(
+  tx: Queryable,
+  tenant: TenantPools,
+  states: WorldParts['states'],
+  recipients: ReadonlySet<string>,
+  seedKey: Uint8Array,
+): Promise<TenantUsage> {
+  const { tenantId, asks, poolIds, views, rules } = tenant;
+  const standing = await readStanding(tx, tenantId, askedPools(views));
+  const { nowUs } = standing;
+  const sticky = [...views.values()].filter(isView).filter(({ compiled }) => compiled.affinityKeys.length > 0);
+  const keys = asks.flatMap(({ ask }) => sticky.flatMap((view) => affinityKeysOf(ask, view, nowUs)));
+  const bindings = await readBindings(tx, tenantId, keys);
+  const inPools = new Set([...views.values()].filter(isView).flatMap((view) => everybody(view).map(({ id }) => id)));
+  const others = [...recipients].filter((id) => !inPools.has(id));
+  const { accounts } = await readAccounts(tx, tenantId, others);
+  const stale = new Set([...views].flatMap(([id, view]) => (isCurrent(view, standing.pools.get(id)) ? [] : [id])));
+  const parts = { views, standing, states, bindings, firsts: new Map<string, string>(), seedKey, accounts };
+  return { tenantId, parts, poolIds, stale, rules };
+}
+
+/** Locks and reads. Undefined when a family ended meanwhile: its row is to be made anew. */
+export async function lockReservations(
+  tx: Queryable,
+  prepared: PreparedReservations,
+  parts: SelectionParts | undefined,
+): Promise<ReservationUsage | undefined> {
+  const { families, pools } = prepared;
+  if (families.length + pools.length === 0) return NO_RESERVATIONS;
+  if (!(await lockFamilies(tx, families))) return undefined;
+  const held = await readReservations(tx, families);
+  const recipients = recipientsOf(prepared, held);
+  const states = new Map<string, WorldParts['states']>();
+  for (const { tenantId, views: own } of pools) {
+    const stateful = [...own.values()].filter(isView).filter(({ isStateful }) => isStateful);
+    states.set(
+      tenantId,
+      await lockStates(
+        tx,
+        tenantId,
+        stateful.map(({ id }) => id),
+      ),
+    );
+  }
+  for (const [tenantId, ids] of recipients) if (ids.size > 0) await lockAccounts(tx, tenantId, [...ids]);
+  const tenants: TenantUsage[] = [];
+  for (const [tenantId, ids] of recipients) {
+    const known = pools.find((each) => each.tenantId === tenantId);
+    const tenant = known ?? { tenantId, asks: [], poolIds: new Map(), views: new Map(), rules: [] };
+    const usage = await readTenant(tx, tenant, states.get(tenantId) ?? new Map(), ids, parts?.seedKey ?? NO_KEY);
+    if (usage.stale.size > 0) parts?.views.drop(tenantId, [...usage.stale]);
+    tenants.push(usage);
+  }
+  return { tenants, families: await readFamilies(tx, families, held) };
+}
+
+/** Writes what was decided. */
+export async function writeReservations(tx: Queryable, changes: AdmissionChanges): Promise<void> {
+  for (const { tenantId, states, accounts, bindings } of changes.tenants) {
+    await writeStates(tx, tenantId, states);
+    await writeAccounts(tx, tenantId, accounts);
+    await writeBindings(tx, tenantId, bindings);
+  }
+  await insertReservations(tx, changes.added);
+  await deleteReservations(tx, changes.released);
+  await forgetFamilies(tx, changes.ended);
+}

@@ -1,0 +1,108 @@
+/** Pools, accounts and reservations in memory, as the gate lane finds them. */
+import { familyName, utcDay, type Account, type Family, type Reservation } from '../../capacity/index.js';
+import { everybody, type PoolStanding, type PoolView, type WorldParts } from '../../routing/index.js';
+import type { AdmissionChanges, FamilyRun, GateLocks, ReservationUsage } from '../coordinator/gate-ports.js';
+
+/** A pool that runs may select from. */
+export interface MemoryPool {
+  readonly tenantId: string;
+  readonly name: string;
+  readonly view: PoolView;
+}
+
+/** What the tables say of runs. */
+export interface FamilySource {
+  /** Everybody of a family who is open, children that are still to begin among them, and everybody above these. */
+  readonly runsOf: (family: Family) => readonly FamilyRun[];
+}
+
+const EMPTY: Omit<Account, 'maxConcurrent' | 'dailyLimit'> = {
+  ...{ committed: 0, held: 0, dailyCommitted: 0, dailyAdmitted: 0, resetAtUs: null, day: 0 },
+};
+
+/** The tables. */
+export class MemoryReservations {
+  readonly pools: MemoryPool[] = [];
+  readonly accounts = new Map<string, Omit<Account, 'maxConcurrent' | 'dailyLimit'>>();
+  held: Reservation[] = [];
+  /** What must never happen, in words. */
+  readonly violations: string[] = [];
+  readonly #states = new Map<string, ReturnType<WorldParts['states']['get']>>();
+
+  /** Adds a pool; its members have accounts from then on. */
+  add(pool: MemoryPool): void {
+    this.pools.push(pool);
+    for (const { id } of everybody(pool.view)) this.accounts.set(id, this.accounts.get(id) ?? EMPTY);
+  }
+
+  usage({ selections, families }: GateLocks, nowUs: number, source: FamilySource): ReservationUsage {
+    const tenants = [...new Set([...selections, ...families].map(({ tenantId }) => tenantId))];
+    const unique = [...new Map(families.map((family) => [familyName(family), family])).values()];
+    return {
+      tenants: tenants.map((tenantId) => this.#tenant(tenantId, nowUs)),
+      families: unique.map((family) => {
+        const held = this.held.filter((each) => familyName(each) === familyName(family));
+        return { tenantId: family.tenantId, rootId: family.rootId, held, runs: source.runsOf(family) };
+      }),
+    };
+  }
+
+  apply({ tenants, added, released }: AdmissionChanges, nowUs: number): void {
+    for (const { accounts, states } of tenants) {
+      for (const { recipientId, account } of accounts) this.accounts.set(recipientId, account);
+      for (const [poolId, state] of states) this.#states.set(poolId, state);
+    }
+    const gone = new Set(released);
+    if (released.some((each) => !this.held.includes(each)))
+      this.violations.push('something is released that is not held');
+    this.held = [...this.held.filter((each) => !gone.has(each)), ...added];
+    this.#check(added, nowUs);
+  }
+
+  /** Accounts say what is held, and nobody is held above a limit at the moment of an admission. */
+  #check(added: readonly Reservation[], nowUs: number): void {
+    for (const [id, { held, committed, dailyAdmitted, day }] of this.accounts) {
+      const units = this.held
+        .filter(({ recipientId }) => recipientId === id)
+        .reduce((sum, each) => sum + each.units, 0);
+      if (units !== held) this.violations.push(`recipient ${id} says ${held} are held and ${units} are`);
+      const limits = this.pools.flatMap(({ view }) => view.members.filter((member) => member.id === id));
+      for (const { recipientId, pinned } of added) {
+        if (recipientId !== id) continue;
+        for (const limit of [pinned, ...limits.map(({ maxConcurrent }) => maxConcurrent)]) {
+          if (limit > 0 && held + committed > limit) this.violations.push(`recipient ${id} has ${held} over ${limit}`);
+        }
+        for (const { dailyLimit } of limits) {
+          const isOver = dailyLimit > 0 && day === utcDay(nowUs) && dailyAdmitted > dailyLimit;
+          if (isOver) this.violations.push(`recipient ${id} was admitted ${dailyAdmitted} times over ${dailyLimit}`);
+        }
+      }
+    }
+  }
+
+  #tenant(tenantId: string, nowUs: number): ReservationUsage['tenants'][number] {
+    const own = this.pools.filter((pool) => pool.tenantId === tenantId);
+    const standing = own.map(({ view }): [string, PoolStanding] => [view.id, this.#standing(view)]);
+    const others = [...this.accounts].map(([id, account]): [string, Account] => {
+      return [id, { ...account, maxConcurrent: 0, dailyLimit: 0 }];
+    });
+    return {
+      tenantId,
+      parts: {
+        views: new Map(own.map(({ view }) => [view.id, view])),
+        standing: { nowUs, pools: new Map(standing) },
+        states: new Map(own.map(({ view }) => [view.id, this.#states.get(view.id) ?? {}])),
+        ...{ bindings: new Map(), firsts: new Map(), seedKey: new Uint8Array(32), accounts: new Map(others) },
+      },
+      poolIds: new Map(own.map(({ name, view }) => [name, view.id])),
+      ...{ stale: new Set(), rules: [] },
+    };
+  }
+
+  #standing(view: PoolView): PoolStanding {
+    const members = everybody(view).map(({ id, version }) => {
+      return [id, { version, account: this.accounts.get(id), learned: {} }] as const;
+    });
+    return { version: view.version, isKilled: view.document.isKilled, members: new Map(members) };
+  }
+}
