@@ -25,6 +25,7 @@ export {
   type RecipientState,
 } from './objects/recipient.js';
 export { withoutPool, withPrimary } from './objects/with-primary.js';
+export { afterOpenUs, openUsBetween } from './schedule/business-time.js';
 export { compileOpening, isOpen, nextOpenUs, type Opening } from './schedule/opening.js';
 export { isTimeZone, localTime, type LocalTime } from './schedule/zone-offset.js';
 export type { Schedule } from './schedule/schedule.js';

@@ -66,8 +66,8 @@ export function compileOpening(schedule: Schedule | undefined, zone: string): Op
   };
 }
 
-/** Windows of a local date: the exception that covers it (the first one wins), else those of its weekday. */
-function windowsOf(opening: Opening, day: number): readonly Window[] {
+/** Windows of a local date, in days since 1970: the first exception that covers it, else those of its weekday. */
+export function windowsOf(opening: Opening, day: number): readonly Window[] {
   const exception = opening.exceptions.find(({ fromDay, toDay }) => fromDay <= day && day <= toDay);
   if (exception !== undefined) return exception.windows;
   // 1970-01-01 was a Thursday, the fourth day of the week.

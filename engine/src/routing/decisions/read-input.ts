@@ -133,6 +133,7 @@ function readHop(reader: RecordReader, documents: Documents, record: unknown, wr
       hours: isShut ? { isShut: true, nextOpenUs: numberOf(fieldOf(record, 'retry')) } : undefined,
     },
     facts,
+    dueUs: fieldOf(written, 'due') === null ? null : numberOf(fieldOf(written, 'due')),
     state: readState(fieldOf(written, 'z'), ids),
     bindings: readBindings(fieldOf(written, 'b'), ids),
     answers: readAnswers(fieldOf(written, 'j'), ids),
@@ -208,6 +209,16 @@ function readEnriched(written: unknown): readonly Enriched[] {
   }));
 }
 
+/** The pools. One that was gone through twice, for the recipient it falls back to, has one deadline. */
+function poolsOf(hops: readonly ReadHop[]): ReadonlyMap<string, PoolSnapshot> {
+  const pools = new Map<string, PoolSnapshot>();
+  for (const { snapshot } of hops) {
+    const before = pools.get(snapshot.view.id);
+    pools.set(snapshot.view.id, before?.dueUs === undefined ? snapshot : { ...snapshot, dueUs: before.dueUs });
+  }
+  return pools;
+}
+
 /** A record as it was read. */
 export interface ReadRecord {
   readonly input: DecisionInput;
@@ -242,7 +253,7 @@ export function readRecord(text: string, documents: Documents, reader: RecordRea
     poolId: textOf(fieldOf(given, 'pool')),
     recipientId: textOf(fieldOf(given, 'recipient')),
     rules,
-    pools: new Map(hops.map(({ snapshot }) => [snapshot.view.id, snapshot])),
+    pools: poolsOf(hops),
     seedOf: readSeeds(hops),
     admit: readAdmit(hops, fieldOf(given, 'preview') === true),
     duplicateOf: textOf(fieldOf(given, 'duplicate')),

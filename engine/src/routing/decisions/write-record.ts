@@ -237,6 +237,12 @@ function standbyPlace({ snapshot, filtered }: Hop): number | undefined {
   return place === -1 ? undefined : place;
 }
 
+/** The deadline where it depends on opening hours, which a record does not have; null: there was none. */
+function dueOf({ snapshot, attempts, dueUs }: Hop): number | null | undefined {
+  if (snapshot.view.settings.sla?.isBusiness !== true) return undefined;
+  return dueUs ?? (attempts.length > 0 ? null : undefined);
+}
+
 function writeHop(hop: Hop, decision: Decision): Record<string, unknown> {
   const { view, state, bindings, answers } = hop.snapshot;
   const looked = hop.filtered?.looked ?? [];
@@ -264,6 +270,7 @@ function writeHop(hop: Hop, decision: Decision): Record<string, unknown> {
     why: hop.reason,
     to: hop.direct,
     sb: standbyPlace(hop),
+    due: dueOf(hop),
     fell: hop.fell,
   };
 }

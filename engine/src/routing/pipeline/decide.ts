@@ -2,9 +2,10 @@
  * Validate → Enrich → Filter → Select → Assign. A pure function: what it needs is given, what it comes to is returned,
  * and the same input always comes to the same decision.
  */
-import { msOf, type Fallback } from '../../pools/index.js';
+import { msOf } from '../../pools/index.js';
 import { matchRules, type RuleMatch } from '../rules/rule.js';
 import type { Decision, DecisionInput, Fell, Hop } from './decision.js';
+import { fallbackFor } from './fallback.js';
 import { nextOpenAt } from './hours.js';
 import { runHop, type HopResult } from './hop.js';
 import { OUTCOMES, REASONS, type Outcome, type Reason } from './outcomes.js';
@@ -37,35 +38,6 @@ function ended(input: DecisionInput, rules: RuleMatch, hops: readonly Hop[], end
     retryAtUs: ending.retryAtUs,
     claimQueueId: ending.claimQueueId,
   };
-}
-
-/** Reasons that are outages: only fallbacks that say so answer to them. */
-const OUTAGES: ReadonlySet<Reason> = new Set(['capacity_authority_unavailable', 'pool_disabled', 'pool_kill_switched']);
-
-/** Reasons that no fallback answers to: another pool would fail alike, or it must not be tried. */
-const FINAL: ReadonlySet<Reason> = new Set([
-  'invalid_routable',
-  'enrichment_failed',
-  'deadline_exceeded',
-  'strategy_error',
-  'max_depth_exceeded',
-  'routing_cycle',
-]);
-
-/**
- * The first fallback that answers to a reason.
- *
- * @param tried how often the work was put off before
- */
-function fallbackFor(view: PoolView, reason: Reason, tried: number): Fallback | undefined {
-  if (FINAL.has(reason)) return undefined;
-  const asked = reason === 'all_cooling_down' ? 'no_eligible_recipient' : reason;
-  return view.settings.fallbacks.find(({ kind, on, on_outage, max_attempts }) => {
-    // What was tried so often is not put off once more; the next fallback may have it.
-    if (kind === 'retry' && max_attempts !== undefined && tried >= max_attempts) return false;
-    if (OUTAGES.has(reason)) return on_outage === true;
-    return on === undefined || on.some((each) => each === asked);
-  });
 }
 
 /** A decision in progress: the pools it has been through. */

@@ -17,6 +17,8 @@ export interface PoolSnapshot {
   readonly facts: ReadonlyMap<string, RecipientFacts>;
   readonly state: PoolState;
   readonly bindings: ReadonlyMap<string, Binding>;
+  /** When a response is due, as a record says; null: never; undefined: it is worked out. */
+  readonly dueUs?: number | null | undefined;
   /** What strategies in code said about it. Default: nobody was asked. */
   readonly answers?: Answers;
 }
@@ -85,6 +87,8 @@ export interface Hop {
   /** Chosen by a fallback or by name, not by the strategy. */
   readonly direct: string | undefined;
   readonly fell: Fell | undefined;
+  /** When a response is due by the pool's SLA; undefined: nobody asked, or there is no deadline. */
+  readonly dueUs?: number | undefined;
 }
 
 /** A decision. */

@@ -2,10 +2,13 @@
 import { DuctorError } from '../../kernel/index.js';
 import type { Candidate, Change } from '../core/candidate.js';
 import { inOneOrder } from '../core/routable.js';
+import { headrooms } from '../strategies/sla-deadline.js';
 import { select, type Selection } from '../strategies/select.js';
 import { singly, type Exclusion, type Strategy } from '../strategies/strategy.js';
 import { fits as fitsOf } from './admission.js';
 import type { Attempt, DecisionInput, Hop, PoolSnapshot } from './decision.js';
+import { dueUsOf } from './due.js';
+import { fallbackFor } from './fallback.js';
 import { filter, type Filtered } from './filter.js';
 import { isOpenAt } from './hours.js';
 import type { Reason } from './outcomes.js';
@@ -63,17 +66,19 @@ interface Hopping {
   readonly filtered: Filtered;
   readonly index: number;
   readonly direct: string | undefined;
+  readonly dueUs: number | undefined;
 }
 
 /** The moment of one attempt. */
 function momentOf(
-  { input, snapshot, evaluator, filtered, index }: Hopping,
+  { input, snapshot, evaluator, filtered, index, dueUs }: Hopping,
   candidates: readonly Candidate[],
   attempt: number,
 ): Moment {
   return new Moment(input, snapshot, evaluator, filtered.looked, {
     isCapped: candidates.every(({ cap }) => cap !== undefined),
     seed: () => input.seedOf(snapshot.view.id, index, attempt),
+    dueUs,
   });
 }
 
@@ -165,18 +170,33 @@ export function runHop(
     const hop: Hop = { ...none, filtered, reason: 'all_cooling_down' };
     return { hop, slate: [], changes: [], retryAtUs: filtered.retryAtUs };
   }
-  return chooseIn({ input, snapshot, evaluator, filtered, index, direct: directId });
+  const dueUs = dueUsOf(snapshot, input);
+  const hopping = { input, snapshot, evaluator, filtered, index, direct: directId, dueUs };
+  if (!isLate(hopping)) return chooseIn(hopping);
+  const hop: Hop = { ...none, filtered, reason: 'sla_breach_predicted', dueUs };
+  return { hop, slate: [], changes: [] };
 }
 
 const NO_LIMITS: ReadonlyMap<string, number> = new Map();
 const NOBODY: ReadonlySet<string> = new Set();
+
+/**
+ * Whether everybody would be late, where a fallback of the pool answers to that. Without one the work goes to somebody
+ * all the same.
+ */
+function isLate({ input, snapshot: { view }, filtered: { candidates }, direct: chosen, dueUs }: Hopping): boolean {
+  if (dueUs === undefined || chosen !== undefined || candidates.length === 0) return false;
+  if (fallbackFor(view, 'sla_breach_predicted', input.tried ?? 0) === undefined) return false;
+  const leastUs = view.settings.sla?.minHeadroomUs ?? 0;
+  return [...headrooms(candidates, dueUs - input.nowUs).values()].every((headroom) => headroom < leastUs);
+}
 
 function chooseIn(hopping: Hopping): HopResult {
   const { attempts, reason } = attemptAll(hopping);
   const chosen = reason === undefined ? attempts.at(-1)?.selection : undefined;
   const { snapshot, filtered } = hopping;
   return {
-    hop: { snapshot, filtered, attempts, direct: hopping.direct, reason, fell: undefined },
+    hop: { snapshot, filtered, attempts, direct: hopping.direct, reason, fell: undefined, dueUs: hopping.dueUs },
     slate: chosen === undefined ? [] : slateOf(hopping, chosen),
     changes: chosen?.changes ?? [],
   };

@@ -36,14 +36,12 @@ export class Moment implements Context {
     { view, state, bindings, answers }: PoolSnapshot,
     evaluator: Evaluator,
     looked: readonly Looked[],
-    attempt: { readonly isCapped: boolean; readonly seed: () => Seed },
+    attempt: { readonly isCapped: boolean; readonly seed: () => Seed; readonly dueUs: number | undefined },
   ) {
-    const { respondWithinUs } = view.settings;
-    const receivedUs = input.routable.receivedUs ?? input.nowUs;
     this.nowUs = input.nowUs;
     this.poolId = view.id;
     this.routable = input.routable;
-    this.dueUs = respondWithinUs === undefined ? undefined : receivedUs + respondWithinUs;
+    this.dueUs = attempt.dueUs;
     this.previous = input.previous ?? NOBODY;
     this.members = view.tiers;
     this.state = state;

@@ -53,6 +53,7 @@ export const REASONS = {
   no_eligible_recipient: 'no_eligible_recipient',
   all_cooling_down: 'all_cooling_down',
   strategy_error: 'error',
+  sla_breach_predicted: 'no_eligible_recipient',
   recipient_capacity_exhausted: 'recipient_capacity_exhausted',
   capacity_authority_unavailable: 'capacity_authority_unavailable',
 } as const satisfies Record<string, Outcome>;

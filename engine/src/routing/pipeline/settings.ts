@@ -1,6 +1,18 @@
 /** A pool's configuration with everything that was left out filled in, durations in microseconds. */
 import { fallbacksOf, msOf, type Fallback, type PoolConfig } from '../../pools/index.js';
 
+/** The clock of work, as far as choosing goes by it. */
+export interface SlaSettings {
+  /** First clause that is there: when somebody has to be at it. */
+  readonly respondWithinUs: number | undefined;
+  /** Whether only time counts in which the pool is open. */
+  readonly isBusiness: boolean;
+  /** Whether it counts from when the work came in; else from the decision. */
+  readonly startsWhenReceived: boolean;
+  /** Recipients with less time left than this count as late. */
+  readonly minHeadroomUs: number;
+}
+
 /** What the pipeline asks of a pool. */
 export interface PoolSettings {
   readonly isClaim: boolean;
@@ -20,9 +32,19 @@ export interface PoolSettings {
   readonly overCapacity: number;
   /** Share of each limit kept free for what is at least as urgent. */
   readonly headroom: { readonly pct: number; readonly priority: number } | undefined;
-  /** First clause of the SLA that says when a response is due, counted from when the work came in. */
-  readonly respondWithinUs: number | undefined;
+  readonly sla: SlaSettings | undefined;
   readonly enrichments: readonly { readonly name: string; readonly mustSucceed: boolean }[];
+}
+
+function slaOf(sla: PoolConfig['sla']): SlaSettings | undefined {
+  if (sla === undefined) return undefined;
+  const within = sla.pickup_within ?? sla.first_response_within ?? sla.resolve_within;
+  return {
+    respondWithinUs: within === undefined ? undefined : usOf(within, '0s'),
+    isBusiness: sla.clock === 'business',
+    startsWhenReceived: (sla.start_event ?? 'received') === 'received',
+    minHeadroomUs: usOf(sla.min_headroom, '0s'),
+  };
 }
 
 function usOf(duration: string | undefined, byDefault: string): number {
@@ -32,7 +54,6 @@ function usOf(duration: string | undefined, byDefault: string): number {
 /** The settings of a checked configuration. */
 export function settingsOf(config: PoolConfig): PoolSettings {
   const { slow_start: slow, capacity_headroom_pct: pct = 0, headroom_priority: priority, sla } = config;
-  const within = sla?.pickup_within ?? sla?.first_response_within ?? sla?.resolve_within;
   return {
     isClaim: config.routing_mode === 'claim',
     claimQueueId: config.claim_queue_id,
@@ -49,7 +70,7 @@ export function settingsOf(config: PoolConfig): PoolSettings {
     fallbackRecipientId: config.fallback_recipient_id,
     overCapacity: config.allow_over_capacity === true ? (config.over_capacity_budget ?? 0) : 0,
     headroom: pct === 0 || priority === undefined ? undefined : { pct, priority },
-    respondWithinUs: within === undefined ? undefined : usOf(within, '0s'),
+    sla: slaOf(sla),
     enrichments: (config.enrichments ?? []).map(({ name, on_error }) => ({ name, mustSucceed: on_error === 'fail' })),
   };
 }

@@ -179,11 +179,21 @@ function skillsRead(node: StrategyNode): readonly string[] {
   return [...node.params.required, ...node.params.preferred].map(({ name }) => name);
 }
 
-function readsOf(expressions: readonly CelExpression[], nodes: readonly StrategyNode[], isSlow: boolean): PoolReads {
+/** Whether a fallback of the pool asks if everybody would be late. */
+function predictsBreach({ fallbacks }: PoolSettings): boolean {
+  return fallbacks.some(({ on }) => on?.includes('sla_breach_predicted') === true);
+}
+
+function readsOf(
+  expressions: readonly CelExpression[],
+  nodes: readonly StrategyNode[],
+  settings: PoolSettings,
+): PoolReads {
   const uses = (name: string): boolean =>
     expressions.some(({ references }) => references.some(([first]) => first === name));
   const facts = new Set<keyof RecipientFacts>([...FACTS, ...nodes.flatMap(({ strategy }) => FACTS_OF[strategy] ?? [])]);
-  if (isSlow) facts.add('inRotationSinceUs');
+  if (settings.slowStart !== undefined) facts.add('inRotationSinceUs');
+  if (predictsBreach(settings)) for (const each of [...LATENCY, 'responses'] as const) facts.add(each);
   if (uses('stats')) for (const each of [...LATENCY, ...RATES]) facts.add(each);
   return {
     expressions,
@@ -246,11 +256,7 @@ export function poolView(
     tieBreak: tieBreak?.strategy,
     ...placed(members),
     standbys,
-    reads: readsOf(
-      expressions,
-      [...nodesOf(node), ...(tie === undefined ? [] : nodesOf(tie))],
-      settings.slowStart !== undefined,
-    ),
+    reads: readsOf(expressions, [...nodesOf(node), ...(tie === undefined ? [] : nodesOf(tie))], settings),
     isStateful: nodesOf(node).some(({ strategy }) => strategy !== 'sticky' && STATEFUL_STRATEGIES.includes(strategy)),
     dedupe: dedupeOf(config, compiler),
   };

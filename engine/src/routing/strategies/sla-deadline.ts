@@ -35,6 +35,20 @@ function pooled(candidates: readonly Candidate[]): readonly number[] {
   return sum;
 }
 
+/**
+ * How much sooner than the deadline each will have answered, us: what is left, less the work it has and its usual
+ * response time (90 % of its responses; of all together for who has none).
+ */
+export function headrooms(candidates: readonly Candidate[], leftUs: number): ReadonlyMap<Candidate, number> {
+  const usual = p90Us(pooled(candidates)) ?? 0;
+  return new Map(
+    candidates.map((each) => {
+      const queueUs = each.load * (each.facts.latencyUs ?? 0);
+      return [each, leftUs - queueUs - (p90Us(each.facts.responses) ?? usual)];
+    }),
+  );
+}
+
 /** sla_deadline */
 export function slaDeadline(params: ParamsOf<'sla_deadline'>): Strategy {
   const grainUs = msOf(params.grain) * 1000;
@@ -43,20 +57,14 @@ export function slaDeadline(params: ParamsOf<'sla_deadline'>): Strategy {
     const withinUs = params.within === undefined ? undefined : msOf(params.within) * 1000;
     const due = withinUs === undefined ? dueUs : (routable.receivedUs ?? nowUs) + withinUs;
     if (due === undefined) return { groups: candidates.length === 0 ? [] : [candidates], notes: ['no deadline'] };
-    const usual = p90Us(pooled(candidates)) ?? 0;
-    const headrooms = new Map(
-      candidates.map((each) => {
-        const queueUs = each.load * (each.facts.latencyUs ?? 0);
-        return [each, due - nowUs - queueUs - (p90Us(each.facts.responses) ?? usual)];
-      }),
-    );
-    const inTime = candidates.filter((each) => (headrooms.get(each) ?? 0) >= leastUs);
+    const left = headrooms(candidates, due - nowUs);
+    const inTime = candidates.filter((each) => (left.get(each) ?? 0) >= leastUs);
     const isBreach = inTime.length === 0;
     const ranked = isBreach && params.when_none === 'rank' ? candidates : inTime;
-    const grain = (each: Candidate): number => Math.floor((headrooms.get(each) ?? 0) / grainUs);
+    const grain = (each: Candidate): number => Math.floor((left.get(each) ?? 0) / grainUs);
     return {
       groups: grouped(ranked, (a, b) => grain(b) - grain(a)),
-      scores: headrooms,
+      scores: left,
       ...(isBreach ? { notes: ['breach_predicted'] } : {}),
     };
   };
