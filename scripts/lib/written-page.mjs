@@ -1,4 +1,4 @@
-// Pages of docs/ that are made from code: written by their script, held to the code by --check.
+// Files that are made from code, most of them pages of docs/: written by their script, held to the code by --check.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { format, resolveConfig } from 'prettier';
 
@@ -8,10 +8,11 @@ import { format, resolveConfig } from 'prettier';
  * @param {URL} file the page
  * @param {string} markdown its text, before formatting
  * @param {string} command what writes it, for the message
+ * @param {string} parser its language; default markdown
  */
-export async function writePage(file, markdown, command) {
+export async function writePage(file, markdown, command, parser = 'markdown') {
   const config = (await resolveConfig(file)) ?? {};
-  const text = await format(markdown, { ...config, parser: 'markdown' });
+  const text = await format(markdown, { ...config, parser });
   if (!process.argv.includes('--check')) {
     writeFileSync(file, text);
   } else if (!existsSync(file) || readFileSync(file, 'utf8') !== text) {
