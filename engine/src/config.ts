@@ -44,6 +44,18 @@ const SETTINGS = z.object({
     .regex(/^[^/\s]+:\d+$/, 'must be host:port')
     .optional()
     .describe('host:port at which workers and other nodes reach this node. Default: the address it listens on.'),
+  DUCTOR_TLS_CERT: z
+    .string()
+    .optional()
+    .describe(
+      'PEM file with the certificate of this node: then its port speaks TLS only. Default: clear, for a proxy that ' +
+        'ends TLS. Read again each minute.',
+    ),
+  DUCTOR_TLS_KEY: z.string().optional().describe('PEM file with the key of that certificate.'),
+  DUCTOR_TLS_CLIENT_CA: z
+    .string()
+    .optional()
+    .describe('PEM file with authorities: then only callers with a certificate of theirs are let in.'),
   DUCTOR_SECRET: z
     .string()
     .optional()
@@ -127,4 +139,20 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
   });
   const names = details.map((detail) => detail.path).join(', ');
   throw new DuctorError('invalid_argument', `settings that cannot be used: ${names}`, { details });
+}
+
+/** Files of TLS on the port; null: it speaks clear. Throws invalid_argument when only some of them are named. */
+export function tlsFiles(
+  settings: Settings,
+): { readonly cert: string; readonly key: string; readonly clientCa: string | null } | null {
+  const { DUCTOR_TLS_CERT: cert, DUCTOR_TLS_KEY: key, DUCTOR_TLS_CLIENT_CA: clientCa = null } = settings;
+  if (cert !== undefined && key !== undefined) return { cert, key, clientCa };
+  if (cert === undefined && key === undefined && clientCa === null) return null;
+  const missing = [
+    ...(cert === undefined ? ['DUCTOR_TLS_CERT'] : []),
+    ...(key === undefined ? ['DUCTOR_TLS_KEY'] : []),
+  ];
+  const remedy = 'Name certificate and key, or none of the files of TLS.';
+  const details = missing.map((path): Problem => ({ path, value: '', problem: 'is missing for TLS', remedy }));
+  throw new DuctorError('invalid_argument', `settings that are missing for TLS: ${missing.join(', ')}`, { details });
 }

@@ -13,7 +13,7 @@ import {
   taskTokens,
 } from './bridge/index.js';
 import { type ClosableBus, postgresBus, redisBus, withoutVainHints } from './bus/index.js';
-import type { Settings } from './config.js';
+import { type Settings, tlsFiles } from './config.js';
 import { egressClient, egressGuard, systemResolver } from './egress/index.js';
 import { createCelCompiler } from './expressions/index.js';
 import { createRouting, type Routing, type RoutingOptions } from './routing/index.js';
@@ -69,17 +69,22 @@ const CALLS_DRAIN_MS = 5_000;
 
 /**
  * Starts a node. Resolves when it owns its shards and answers.
- * Throws database_unavailable, database_version_unsupported, database_settings_unsafe, address_unavailable.
+ * Throws database_unavailable, database_version_unsupported, database_settings_unsafe, address_unavailable,
+ * invalid_argument for files that cannot be used.
  */
 export async function startEngine(options: EngineOptions): Promise<RunningEngine> {
   const { url, settings, log } = options;
   const db = await readyDatabase({ url, allowUnsafe: settings.DUCTOR_ALLOW_UNSAFE_DATABASE, log });
-  const node: Node = { clock: systemClock(), random: systemRandom(), db };
+  const [clock, random] = [systemClock(), systemRandom()];
+  const nodeId = uuidV7(clock.nowUs(), random);
+  const bus = busOf(options, { clock, db, nodeId });
   try {
-    await learnTime(node.db, node.clock);
-    return await serve(options, node);
+    await learnTime(db, clock);
+    return await serve(options, { clock, random, db, nodeId, bus });
   } catch (error) {
-    await node.db.close();
+    // Or the process would not end.
+    await bus.close();
+    await db.close();
     throw error;
   }
 }
@@ -88,13 +93,14 @@ interface Node {
   readonly clock: SystemClock;
   readonly random: Random;
   readonly db: Database;
+  readonly nodeId: string;
+  readonly bus: ClosableBus;
 }
 
 async function serve(options: EngineOptions, node: Node): Promise<RunningEngine> {
   const { settings, secret } = options;
-  const { clock, random, db } = node;
+  const { clock, random, db, nodeId, bus } = node;
   const newId = (): string => uuidV7(clock.nowUs(), random);
-  const nodeId = newId();
   const [log, metrics] = [options.log.with({ node: nodeId }), createMetrics()];
   const onError = (err: unknown): void => log.error({ err }, 'a background task failed');
   const tenancy = createTenancy({ db, clock, random, secret, onError });
@@ -105,7 +111,6 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
   const bridge = new Bridge({ nodeId, clock, tokens: taskTokens(secret, random), register, onLag, ...watching });
   const desk = httpDesk(options, bridge, clock, nodeId);
   registerBridgeMetrics(metrics.registry, () => bridge.stats());
-  const bus = busOf(options, node, nodeId, log);
   const routing = routingOf(node, { newId, bus, secret, apps: bridge.strategies });
   const runs = postgresRunStore({ db, clock, isUsableSnapshot: isSnapshotReadable, selection: routing.selection });
   const [cluster, advertised] = [postgresClusterStore({ db, clock }), { nodeId, address: '' }];
@@ -124,7 +129,7 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
   const doors = createDoors({
     ...{ tenancy, catalog: registry, plans: registry.planSource, coordinator, bridge, bus, clock, random, log },
     ...{ reader, schedules, tracing, endpoints, metrics: metrics.registry },
-    ...routing,
+    ...{ ...routing, tls: tlsFiles(settings) },
     ...{ metricsAccess: settings.DUCTOR_METRICS, callsPerKey: settings.DUCTOR_CALLS_PER_KEY },
   });
   advertised.address = await listen(doors, settings);
@@ -162,8 +167,9 @@ function routingOf(
 }
 
 /** Hints over Redis where there is one, else over the database. */
-function busOf({ settings, secret }: EngineOptions, { db, clock }: Node, origin: string, own: Log): ClosableBus {
-  const log = (line: string, err: unknown): void => own.info({ err }, line);
+function busOf(options: EngineOptions, { db, clock, nodeId: origin }: Omit<Node, 'random' | 'bus'>): ClosableBus {
+  const { settings, secret } = options;
+  const log = (line: string, err: unknown): void => options.log.info({ err, node: origin }, line);
   const { REDIS_URL: url } = settings;
   if (url === undefined) return postgresBus({ connect: () => db.connect({ name: 'bus' }), clock, log });
   // Clusters that share a Redis have different secrets; during a rotation, nodes share one of two.

@@ -49,7 +49,7 @@ export type {
   RoutingTopology,
 } from './client/bundles.js';
 export type { ScheduleCalls, SchedulePage, SlotPage } from './client/schedules.js';
-export type { ConnectionOptions } from './connection/connection.js';
+export type { ConnectionOptions, EngineTls } from './connection/connection.js';
 export type { OpenTelemetryApi, TelemetrySpan } from './connection/open-telemetry.js';
 export { RecipientState } from './gen/ductor/v1/recipient.js';
 export { Status } from './gen/ductor/v1/workflow.js';

@@ -15,6 +15,7 @@ import { OpenStreams } from './http/open-streams.js';
 import type { MetricsAccess } from './http/pages/metrics-access.js';
 import { createPages, type PagesOptions } from './http/pages/pages.js';
 import { createPort } from './port/port.js';
+import type { TlsFiles } from './port/tls.js';
 import { createRestDoor } from './rest/rest-door.js';
 
 /** What the doors need. */
@@ -25,6 +26,8 @@ export interface DoorsOptions extends GrpcServerOptions {
   readonly metricsAccess: MetricsAccess;
   /** Default: HTTP_LIMITS. */
   readonly limits?: Partial<HttpLimits>;
+  /** Default: null, everything in clear. */
+  readonly tls?: TlsFiles | null;
 }
 
 /** The doors. */
@@ -37,7 +40,10 @@ export interface Doors {
   close(): Promise<void>;
 }
 
-/** Builds the doors. Throws internal when a method of the contract cannot be served as it says. */
+/**
+ * Builds the doors. Throws internal when a method of the contract cannot be served as it says, invalid_argument when
+ * the files of TLS cannot be used.
+ */
 export function createDoors(options: DoorsOptions): Doors {
   const { clock, log, metrics, metricsAccess } = options;
   const limits = { ...HTTP_LIMITS, ...options.limits };
@@ -56,6 +62,8 @@ export function createDoors(options: DoorsOptions): Doors {
     handler(request, response) {
       if (!rest(request, response) && !connect(request, response)) pages(request, response);
     },
+    tls: options.tls ?? null,
+    onUnusableTls: (err) => log.warn({ err }, 'a new certificate cannot be used, the one before it stays'),
     onTooMany: () => log.warn({ connections: limits.connections }, 'too many connections: one was closed'),
   });
   return {

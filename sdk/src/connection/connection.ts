@@ -4,6 +4,15 @@ import { DuctorError } from '../errors.js';
 import { type PayloadCodec, type ValueCoder, valueCoder } from '../values/payload-codec.js';
 import type { OpenTelemetryApi } from './open-telemetry.js';
 
+/** Certificates of a connection with TLS, as PEM texts. */
+export interface EngineTls {
+  /** Authorities of the engine's certificate. Default: those that Node.js trusts. */
+  readonly ca?: string;
+  /** Certificate of this app, where the engine asks for one. With `key`. Default: none. */
+  readonly cert?: string;
+  readonly key?: string;
+}
+
 /** How to reach the engine. */
 export interface ConnectionOptions {
   /**
@@ -14,6 +23,8 @@ export interface ConnectionOptions {
   readonly engine?: string | readonly string[];
   /** API key. Default: DUCTOR_API_KEY. */
   readonly apiKey?: string;
+  /** Of https addresses. Default: the authorities that Node.js trusts, no certificate of our own. */
+  readonly engineTls?: EngineTls;
   /**
    * The app's OpenTelemetry, `import * as openTelemetry from '@opentelemetry/api'`: triggers and step bodies become
    * spans, linked over the engine. Default: none.
@@ -71,11 +82,23 @@ export function resolveConnection(
   return {
     addresses: parsed.map((address) => address.hostPort),
     values: valueCoder(options.payloadCodec),
-    credentials: secure ? credentials.createSsl() : credentials.createInsecure(),
+    credentials: channelCredentials(secure, options.engineTls),
     metadata,
     scheme: secure ? 'https' : 'http',
     authorization,
   };
+}
+
+/** Throws invalid_argument for certificates without a connection that would use them, or half of a pair. */
+function channelCredentials(secure: boolean, tls: EngineTls | undefined): ChannelCredentials {
+  if (tls === undefined) return secure ? credentials.createSsl() : credentials.createInsecure();
+  const refused = (problem: string, remedy: string): DuctorError =>
+    new DuctorError('invalid_argument', `engineTls ${problem}`, { remedy });
+  if (!secure) throw refused('is given for addresses in clear', 'write the address as https://host:7400');
+  const { ca, cert, key } = tls;
+  if ((cert === undefined) !== (key === undefined)) throw refused('has only one of cert and key', 'pass both');
+  const bytes = (pem: string | undefined): Buffer | null => (pem === undefined ? null : Buffer.from(pem));
+  return credentials.createSsl(bytes(ca), bytes(key), bytes(cert));
 }
 
 /** One target for a channel that tries all addresses: host:port, or ipv4:a,b where there are several. */

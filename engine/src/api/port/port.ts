@@ -13,6 +13,7 @@ import { DuctorError, type Clock } from '../../kernel/index.js';
 import type { HttpLimits } from '../http/limits.js';
 import { firstBytes } from './first-bytes.js';
 import { http1Server, type Handler } from './http1-server.js';
+import { tlsGate, type TlsFiles } from './tls.js';
 
 /** What the port needs. */
 export interface PortOptions {
@@ -24,6 +25,10 @@ export interface PortOptions {
   readonly handler: Handler;
   /** Told of each connection that was closed because there were too many. */
   readonly onTooMany: () => void;
+  /** Default: null, everything in clear. */
+  readonly tls?: TlsFiles | null;
+  /** Told of a renewed certificate that cannot be used. Default: nobody. */
+  readonly onUnusableTls?: (error: unknown) => void;
 }
 
 /** The port. */
@@ -51,8 +56,9 @@ function listen(server: Server, host: string, port: number): Promise<number> {
   });
 }
 
-/** Builds the port. */
-export function createPort({ clock, limits, http2, handler, onTooMany }: PortOptions): Port {
+/** Builds the port. Throws invalid_argument when the files of TLS cannot be used. */
+export function createPort(options: PortOptions): Port {
+  const { clock, limits, http2, handler, onTooMany, tls = null, onUnusableTls = (): void => undefined } = options;
   let isDraining = false;
   const http1 = http1Server(limits, (request, response) => {
     if (isDraining) response.setHeader('connection', 'close');
@@ -64,18 +70,22 @@ export function createPort({ clock, limits, http2, handler, onTooMany }: PortOpt
   });
   const open = new Set<Socket>();
   const silent = new Set<Socket>();
-  const server = createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: 30_000 }, (socket) => {
-    open.add(socket);
+  /** By its first bytes, in clear or decrypted. */
+  const sort = (socket: Socket): void => {
     silent.add(socket);
-    socket.on('close', () => {
-      open.delete(socket);
-      silent.delete(socket);
-    });
+    socket.on('close', () => silent.delete(socket));
     firstBytes(socket, clock, limits.headersMs, (spoken) => {
       silent.delete(socket);
       if (spoken === 'http2') http2(socket);
       else http1.emit('connection', socket);
     });
+  };
+  const gate = tls && tlsGate(tls, { clock, handshakeMs: limits.headersMs }, sort, onUnusableTls);
+  const server = createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: 30_000 }, (socket) => {
+    open.add(socket);
+    socket.on('close', () => open.delete(socket));
+    if (gate === null) sort(socket);
+    else gate.secure(socket);
   });
   server.maxConnections = limits.connections;
   server.on('drop', onTooMany);
@@ -84,6 +94,7 @@ export function createPort({ clock, limits, http2, handler, onTooMany }: PortOpt
     drain: () => void (isDraining = true),
     async close() {
       isDraining = true;
+      gate?.close();
       await new Promise<void>((resolve) => {
         const timer = clock.setTimer(limits.closeMs, () => {
           for (const socket of open) socket.destroy();
