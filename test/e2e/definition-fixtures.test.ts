@@ -1,12 +1,17 @@
-/** Every fixture in one engine that is killed in their middle: each run ends as its fixture says. */
+/**
+ * Every fixture in one engine that is killed in their middle: each run ends as its fixture says, and its exported
+ * journal replays without a database.
+ */
 import { createWorker, DuctorClient, DuctorError, type RunView } from '@ductor/sdk';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
+import { commandLine, type CommandLine } from '../../engine/src/cli/testing/command-line.js';
 import type { DefinitionFixture, FixturePool } from '../fixtures/definitions/fixture.js';
 import { definitionFixtures } from '../support/definition-fixtures.js';
 import { startEngine, type Engine } from '../support/engine.js';
 import { cleanUpProcesses } from '../support/processes.js';
-import { dataFolder } from '../support/scratch.js';
+import { dataFolder, scratchFolder } from '../support/scratch.js';
 import { retrying, until } from '../support/wait.js';
 
 cleanUpProcesses();
@@ -44,6 +49,15 @@ function notYet(error: unknown): void {
 async function lastOf(client: DuctorClient, runId: string): Promise<RunView> {
   const view = await client.get(runId);
   return view.continuedAs === undefined ? view : lastOf(client, view.continuedAs);
+}
+
+/** A run and those that continue it, exported and replayed without the engine: every row is the same. */
+async function replay(client: DuctorClient, cli: CommandLine, runId: string, folder: string): Promise<void> {
+  const file = join(folder, `${runId}.jsonl`);
+  await cli.done('run', 'export', runId, '--out', file);
+  expect(await cli.done('run', 'replay', file)).toMatch(/^the same: \d+ rows, [A-Z_]+\n$/);
+  const { continuedAs } = await client.get(runId);
+  if (continuedAs !== undefined) await replay(client, cli, continuedAs, folder);
 }
 
 const made = z.object({ data: z.object({ id: z.string() }) });
@@ -108,6 +122,9 @@ it('every run ends as its fixture says, over a kill in its middle', async () => 
     });
     expect(states.toSorted()).toEqual(fixture.ends.children);
   }
+  const cli = commandLine({ DUCTOR_ADDRESS: engine.address, DUCTOR_API_KEY: engine.apiKey });
+  const folder = scratchFolder('bundles');
+  for (const { run } of started) await replay(client, cli, run.id, folder);
   for (const { prepared } of started) await prepared?.stop();
   client.close();
   await worker.stop();

@@ -128,6 +128,7 @@ export const PERMISSIONS: Readonly<Record<string, Scope | typeof PUBLIC>> = {
   '/ductor.v1.RunService/BatchRuns': 'run:write',
   '/ductor.v1.RunService/CancelRun': 'run:write',
   '/ductor.v1.RunService/ExplainRun': 'run:read',
+  '/ductor.v1.RunService/ExportRun': 'run:read',
   '/ductor.v1.RunService/ForkRun': 'run:write',
   '/ductor.v1.RunService/GetRun': 'run:read',
   '/ductor.v1.RunService/GetRunHistory': 'run:read',

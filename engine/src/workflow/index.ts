@@ -64,6 +64,7 @@ export {
   type WorkflowRegistry,
   type WorkflowVersionRecord,
 } from './registry/index.js';
+export { replayBundle, type BundleReplay, type RunBundle } from './replay/index.js';
 export * from './store-postgres/inspect/index.js';
 export { createJanitor, RETENTION_MS, type Janitor, type JanitorReport } from './retention/index.js';
 export {

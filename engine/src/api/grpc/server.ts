@@ -39,6 +39,7 @@ import { batchRuns } from './runs/batch-runs.js';
 import { listDeadLetters } from './runs/dead-letters.js';
 import * as controls from './runs/control-runs.js';
 import { explainRun } from './runs/explain-run.js';
+import { exportRun } from './runs/export-run.js';
 import { forkRun } from './runs/fork-run.js';
 import { getRun, getRunHistory, listRuns } from './runs/read-runs.js';
 import { queryRun } from './runs/query-run.js';
@@ -208,6 +209,7 @@ function buildServices(options: GrpcServerOptions, feed: RunFeed, guard: GuardOp
       .unary(R.listRuns, listRuns(reads))
       .stream(R.watchRun, watchRun({ feed, load, reader, plans }))
       .unary(R.getRunHistory, getRunHistory(reads))
+      .stream(R.exportRun, exportRun({ load, reader, plans, catalog }))
       .unary(R.signalRun, signalRun(signals))
       .unary(R.updateRun, updateRun({ ...signals, feed }))
       .unary(R.queryRun, queryRun(signals))

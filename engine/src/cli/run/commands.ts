@@ -1,10 +1,11 @@
 /** `ductor run …`. */
 import type { Command } from 'commander';
-import { clientCommand, type CliContext, type ClientOptions } from '../context.js';
+import { clientCommand, describedCommand, type CliContext, type ClientOptions } from '../context.js';
 import { duration, pair, wholeNumber } from '../options.js';
 import { formatOption } from '../picture/format.js';
 import { queryRun, updateRun, type UpdateOptions } from './ask.js';
 import { BATCH_ACTION_NAMES, batchRuns, listDeadLetters, type BatchOptions, type DeadLettersOptions } from './batch.js';
+import { exportRun, replayRun, type ExportOptions, type ReplayOptions } from './bundle.js';
 import { controlRun, type ControlOptions } from './control.js';
 import { explainRun } from './explain-run.js';
 import { forkRun, type ForkOptions } from './fork.js';
@@ -88,6 +89,32 @@ function readingCommands(group: Command, context: CliContext): void {
     summary: 'print what the journal says of a run, fact by fact',
     examples: [['ductor run history 01986b…', 'one line for each recorded fact']],
   }).action((runId: string, options: ClientOptions) => showHistory(context, runId, options));
+}
+
+/** Commands about bundles. */
+function bundleCommands(group: Command, context: CliContext): void {
+  clientCommand(group, {
+    usage: 'export <run>',
+    summary: 'write all there is of a run to a file: definition, journal, large values',
+    examples: [
+      ['ductor run export 01986b… --out run.jsonl', 'a part a line, as GET /api/runs/…:export answers it'],
+      ['ductor run export 01986b… > run.jsonl', 'the same'],
+    ],
+  })
+    .option('--out <file>', 'write this file; default: standard output')
+    .action((runId: string, options: ExportOptions) => exportRun(context, runId, options));
+  describedCommand(group, {
+    usage: 'replay <file>',
+    summary: 'replay an exported run without engine and database, and say whether every row is the same',
+    examples: [
+      ['ductor run replay run.jsonl', 'names the first row that differs; - reads standard input'],
+      ['ductor run replay run.jsonl --definition lead-intake.json', 'as if it had executed another definition'],
+    ],
+  })
+    .option('--definition <file>', 'this definition instead of the exported one')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExit code 1 unless every row is the same.\n')
+    .action((path: string, options: ReplayOptions) => replayRun(context, path, options));
 }
 
 function forkCommand(group: Command, context: CliContext): void {
@@ -219,6 +246,7 @@ export function runCommands(root: Command, context: CliContext): void {
   const group = root.command('run').description('start, list, show, watch, explain and stop runs');
   startingCommands(group, context);
   readingCommands(group, context);
+  bundleCommands(group, context);
   forkCommand(group, context);
   controllingCommands(group, context);
   batchCommands(group, context);

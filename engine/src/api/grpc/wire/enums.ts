@@ -43,21 +43,13 @@ export function runStatusOf(state: WireRunState): RunStatus | undefined {
     .find((name) => RUN_STATES[name] === state);
 }
 
-const STEP_TYPES: ReadonlyMap<string, StepType> = new Map(
-  [
-    ...[StepType.STEP_TYPE_CALLBACK, StepType.STEP_TYPE_DATAFLOW, StepType.STEP_TYPE_WAIT],
-    ...[StepType.STEP_TYPE_SWITCH, StepType.STEP_TYPE_FAIL, StepType.STEP_TYPE_COMPLETE],
-    ...[StepType.STEP_TYPE_SCATTER, StepType.STEP_TYPE_GATHER, StepType.STEP_TYPE_LOOP],
-    ...[StepType.STEP_TYPE_SUB_WORKFLOW, StepType.STEP_TYPE_HTTP, StepType.STEP_TYPE_SELECT],
-    ...[StepType.STEP_TYPE_SIGNAL, StepType.STEP_TYPE_APPROVAL],
-  ].map((type) => [StepType[type], type]),
-);
-const EDGE_TYPES: ReadonlyMap<string, EdgeType> = new Map(
-  [
-    ...[EdgeType.EDGE_TYPE_SUCCESS, EdgeType.EDGE_TYPE_FAILURE],
-    ...[EdgeType.EDGE_TYPE_ALWAYS, EdgeType.EDGE_TYPE_TIMEOUT, EdgeType.EDGE_TYPE_COMPENSATE],
-  ].map((type) => [EdgeType[type], type]),
-);
+/** The numbers of an enum of the contract by their names: whatever is added to it is here. */
+function numbersOf<T extends number>(names: { readonly [name: string]: T | string }): ReadonlyMap<string, T> {
+  return new Map(Object.entries(names).flatMap(([name, type]) => (typeof type === 'string' ? [] : [[name, type]])));
+}
+
+const STEP_TYPES = numbersOf<StepType>(StepType);
+const EDGE_TYPES = numbersOf<EdgeType>(EdgeType);
 
 /** Number of a step type by its name; UNSPECIFIED for a name this engine does not know. */
 export function stepTypeOf(name: string): StepType {

@@ -139,6 +139,7 @@ export const GOOD_REQUESTS: Readonly<Record<string, GoodRequest>> = {
   '/ductor.v1.RunService/BatchRuns': { ...plain(() => ({ action: 'BATCH_ACTION_PAUSE' })), isPreview: true },
   '/ductor.v1.RunService/CancelRun': naming(({ openRunId }) => ({ run_id: openRunId })),
   '/ductor.v1.RunService/ExplainRun': naming(({ runId }) => ({ run_id: runId })),
+  '/ductor.v1.RunService/ExportRun': naming(({ runId }) => ({ run_id: runId })),
   '/ductor.v1.RunService/ForkRun': naming(({ openRunId }) => ({ run_id: openRunId, from: 'wait' })),
   '/ductor.v1.RunService/GetRun': naming(({ runId }) => ({ run_id: runId })),
   '/ductor.v1.RunService/GetRunHistory': naming(({ runId }) => ({ run_id: runId })),

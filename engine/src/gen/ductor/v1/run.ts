@@ -25,7 +25,7 @@ import {
 import { Struct, Value } from "../../google/protobuf/struct.js";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
 import { Failure, Pagination, Payload, Problem } from "./common.js";
-import { DefinitionChange } from "./workflow.js";
+import { DefinitionChange, WorkflowDefinition } from "./workflow.js";
 
 export const protobufPackage = "ductor.v1";
 
@@ -374,6 +374,69 @@ export interface HistoryItem {
 export interface GetRunHistoryResponse {
   data: HistoryItem[];
   pagination: Pagination | undefined;
+}
+
+export interface ExportRunRequest {
+  runId: string;
+}
+
+/** The first part. */
+export interface BundleHead {
+  /** "ductor.run/1". */
+  format: string;
+  /** The run, as GetRun answers it, without input and output: its rows have them. */
+  run:
+    | Run
+    | undefined;
+  /** The version that it executes. */
+  definition:
+    | WorkflowDefinition
+    | undefined;
+  /** SHA-256 of the canonical definition, hexadecimal. */
+  definitionSha256: string;
+  /** Rows of its journal that follow. */
+  rows: number;
+}
+
+/** A row of the journal: what one commit recorded. */
+export interface BundleRow {
+  /** From 1, without a gap. */
+  seq: number;
+  at:
+    | Timestamp
+    | undefined;
+  /** Entries as they are stored: ductor.journal.v1.Entries. */
+  entries: Buffer;
+}
+
+export interface BundleRows {
+  rows: BundleRow[];
+}
+
+/** A large value that rows refer to. */
+export interface BundlePayload {
+  /** SHA-256 of the data. */
+  digest: Buffer;
+  data: Buffer;
+}
+
+/** The last part: without it, the bundle is not whole. */
+export interface BundleEnd {
+  rows: number;
+  payloads: number;
+}
+
+export interface BundlePart {
+  part:
+    | { $case: "head"; value: BundleHead }
+    | { $case: "rows"; value: BundleRows }
+    | { $case: "payload"; value: BundlePayload }
+    | { $case: "end"; value: BundleEnd }
+    | undefined;
+}
+
+export interface ExportRunResponse {
+  data: BundlePart | undefined;
 }
 
 export interface CancelRunRequest {
@@ -3133,6 +3196,606 @@ export const GetRunHistoryResponse: MessageFns<GetRunHistoryResponse> = {
     message.data = object.data?.map((e) => HistoryItem.fromPartial(e)) || [];
     message.pagination = (object.pagination !== undefined && object.pagination !== null)
       ? Pagination.fromPartial(object.pagination)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseExportRunRequest(): ExportRunRequest {
+  return { runId: "" };
+}
+
+export const ExportRunRequest: MessageFns<ExportRunRequest> = {
+  encode(message: ExportRunRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.runId !== "") {
+      writer.uint32(10).string(message.runId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ExportRunRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseExportRunRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ExportRunRequest>, I>>(base?: I): ExportRunRequest {
+    return ExportRunRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ExportRunRequest>, I>>(object: I): ExportRunRequest {
+    const message = createBaseExportRunRequest();
+    message.runId = object.runId ?? "";
+    return message;
+  },
+};
+
+function createBaseBundleHead(): BundleHead {
+  return { format: "", run: undefined, definition: undefined, definitionSha256: "", rows: 0 };
+}
+
+export const BundleHead: MessageFns<BundleHead> = {
+  encode(message: BundleHead, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.format !== "") {
+      writer.uint32(10).string(message.format);
+    }
+    if (message.run !== undefined) {
+      Run.encode(message.run, writer.uint32(18).fork()).join();
+    }
+    if (message.definition !== undefined) {
+      WorkflowDefinition.encode(message.definition, writer.uint32(26).fork()).join();
+    }
+    if (message.definitionSha256 !== "") {
+      writer.uint32(34).string(message.definitionSha256);
+    }
+    if (message.rows !== 0) {
+      writer.uint32(40).uint32(message.rows);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BundleHead {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBundleHead();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.format = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.run = Run.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.definition = WorkflowDefinition.decode(reader, reader.uint32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.definitionSha256 = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.rows = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<BundleHead>, I>>(base?: I): BundleHead {
+    return BundleHead.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<BundleHead>, I>>(object: I): BundleHead {
+    const message = createBaseBundleHead();
+    message.format = object.format ?? "";
+    message.run = (object.run !== undefined && object.run !== null) ? Run.fromPartial(object.run) : undefined;
+    message.definition = (object.definition !== undefined && object.definition !== null)
+      ? WorkflowDefinition.fromPartial(object.definition)
+      : undefined;
+    message.definitionSha256 = object.definitionSha256 ?? "";
+    message.rows = object.rows ?? 0;
+    return message;
+  },
+};
+
+function createBaseBundleRow(): BundleRow {
+  return { seq: 0, at: undefined, entries: Buffer.alloc(0) };
+}
+
+export const BundleRow: MessageFns<BundleRow> = {
+  encode(message: BundleRow, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.seq !== 0) {
+      writer.uint32(8).uint32(message.seq);
+    }
+    if (message.at !== undefined) {
+      Timestamp.encode(message.at, writer.uint32(18).fork()).join();
+    }
+    if (message.entries.length !== 0) {
+      writer.uint32(26).bytes(message.entries);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BundleRow {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBundleRow();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.seq = reader.uint32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.at = Timestamp.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.entries = Buffer.from(reader.bytes());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<BundleRow>, I>>(base?: I): BundleRow {
+    return BundleRow.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<BundleRow>, I>>(object: I): BundleRow {
+    const message = createBaseBundleRow();
+    message.seq = object.seq ?? 0;
+    message.at = (object.at !== undefined && object.at !== null) ? Timestamp.fromPartial(object.at) : undefined;
+    message.entries = object.entries ?? Buffer.alloc(0);
+    return message;
+  },
+};
+
+function createBaseBundleRows(): BundleRows {
+  return { rows: [] };
+}
+
+export const BundleRows: MessageFns<BundleRows> = {
+  encode(message: BundleRows, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.rows) {
+      BundleRow.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BundleRows {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBundleRows();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.rows.push(BundleRow.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<BundleRows>, I>>(base?: I): BundleRows {
+    return BundleRows.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<BundleRows>, I>>(object: I): BundleRows {
+    const message = createBaseBundleRows();
+    message.rows = object.rows?.map((e) => BundleRow.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseBundlePayload(): BundlePayload {
+  return { digest: Buffer.alloc(0), data: Buffer.alloc(0) };
+}
+
+export const BundlePayload: MessageFns<BundlePayload> = {
+  encode(message: BundlePayload, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.digest.length !== 0) {
+      writer.uint32(10).bytes(message.digest);
+    }
+    if (message.data.length !== 0) {
+      writer.uint32(18).bytes(message.data);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BundlePayload {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBundlePayload();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.digest = Buffer.from(reader.bytes());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.data = Buffer.from(reader.bytes());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<BundlePayload>, I>>(base?: I): BundlePayload {
+    return BundlePayload.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<BundlePayload>, I>>(object: I): BundlePayload {
+    const message = createBaseBundlePayload();
+    message.digest = object.digest ?? Buffer.alloc(0);
+    message.data = object.data ?? Buffer.alloc(0);
+    return message;
+  },
+};
+
+function createBaseBundleEnd(): BundleEnd {
+  return { rows: 0, payloads: 0 };
+}
+
+export const BundleEnd: MessageFns<BundleEnd> = {
+  encode(message: BundleEnd, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.rows !== 0) {
+      writer.uint32(8).uint32(message.rows);
+    }
+    if (message.payloads !== 0) {
+      writer.uint32(16).uint32(message.payloads);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BundleEnd {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBundleEnd();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.rows = reader.uint32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.payloads = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<BundleEnd>, I>>(base?: I): BundleEnd {
+    return BundleEnd.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<BundleEnd>, I>>(object: I): BundleEnd {
+    const message = createBaseBundleEnd();
+    message.rows = object.rows ?? 0;
+    message.payloads = object.payloads ?? 0;
+    return message;
+  },
+};
+
+function createBaseBundlePart(): BundlePart {
+  return { part: undefined };
+}
+
+export const BundlePart: MessageFns<BundlePart> = {
+  encode(message: BundlePart, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    switch (message.part?.$case) {
+      case "head":
+        BundleHead.encode(message.part.value, writer.uint32(10).fork()).join();
+        break;
+      case "rows":
+        BundleRows.encode(message.part.value, writer.uint32(18).fork()).join();
+        break;
+      case "payload":
+        BundlePayload.encode(message.part.value, writer.uint32(26).fork()).join();
+        break;
+      case "end":
+        BundleEnd.encode(message.part.value, writer.uint32(34).fork()).join();
+        break;
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BundlePart {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBundlePart();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.part = { $case: "head", value: BundleHead.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.part = { $case: "rows", value: BundleRows.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.part = { $case: "payload", value: BundlePayload.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.part = { $case: "end", value: BundleEnd.decode(reader, reader.uint32()) };
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<BundlePart>, I>>(base?: I): BundlePart {
+    return BundlePart.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<BundlePart>, I>>(object: I): BundlePart {
+    const message = createBaseBundlePart();
+    switch (object.part?.$case) {
+      case "head": {
+        if (object.part?.value !== undefined && object.part?.value !== null) {
+          message.part = { $case: "head", value: BundleHead.fromPartial(object.part.value) };
+        }
+        break;
+      }
+      case "rows": {
+        if (object.part?.value !== undefined && object.part?.value !== null) {
+          message.part = { $case: "rows", value: BundleRows.fromPartial(object.part.value) };
+        }
+        break;
+      }
+      case "payload": {
+        if (object.part?.value !== undefined && object.part?.value !== null) {
+          message.part = { $case: "payload", value: BundlePayload.fromPartial(object.part.value) };
+        }
+        break;
+      }
+      case "end": {
+        if (object.part?.value !== undefined && object.part?.value !== null) {
+          message.part = { $case: "end", value: BundleEnd.fromPartial(object.part.value) };
+        }
+        break;
+      }
+    }
+    return message;
+  },
+};
+
+function createBaseExportRunResponse(): ExportRunResponse {
+  return { data: undefined };
+}
+
+export const ExportRunResponse: MessageFns<ExportRunResponse> = {
+  encode(message: ExportRunResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.data !== undefined) {
+      BundlePart.encode(message.data, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ExportRunResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseExportRunResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.data = BundlePart.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ExportRunResponse>, I>>(base?: I): ExportRunResponse {
+    return ExportRunResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ExportRunResponse>, I>>(object: I): ExportRunResponse {
+    const message = createBaseExportRunResponse();
+    message.data = (object.data !== undefined && object.data !== null)
+      ? BundlePart.fromPartial(object.data)
       : undefined;
     return message;
   },
@@ -6795,6 +7458,19 @@ export const RunServiceService = {
       Buffer.from(GetRunHistoryResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): GetRunHistoryResponse => GetRunHistoryResponse.decode(value),
   },
+  /**
+   * All there is of a run, in parts: its definition, the rows of its journal as they are stored, its large values. Written
+   * to a file as JSON, a part a line, it is replayed by `ductor run replay` without a database.
+   */
+  exportRun: {
+    path: "/ductor.v1.RunService/ExportRun" as const,
+    requestStream: false as const,
+    responseStream: true as const,
+    requestSerialize: (value: ExportRunRequest): Buffer => Buffer.from(ExportRunRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ExportRunRequest => ExportRunRequest.decode(value),
+    responseSerialize: (value: ExportRunResponse): Buffer => Buffer.from(ExportRunResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ExportRunResponse => ExportRunResponse.decode(value),
+  },
   /** Asks the run to end; running steps are told to stop and are waited for. */
   cancelRun: {
     path: "/ductor.v1.RunService/CancelRun" as const,
@@ -6991,6 +7667,11 @@ export interface RunServiceServer extends UntypedServiceImplementation {
   watchRun: handleServerStreamingCall<WatchRunRequest, WatchRunResponse>;
   /** What the journal says: one item per recorded fact. */
   getRunHistory: handleUnaryCall<GetRunHistoryRequest, GetRunHistoryResponse>;
+  /**
+   * All there is of a run, in parts: its definition, the rows of its journal as they are stored, its large values. Written
+   * to a file as JSON, a part a line, it is replayed by `ductor run replay` without a database.
+   */
+  exportRun: handleServerStreamingCall<ExportRunRequest, ExportRunResponse>;
   /** Asks the run to end; running steps are told to stop and are waited for. */
   cancelRun: handleUnaryCall<CancelRunRequest, CancelRunResponse>;
   /** Ends the run at once: running steps are told to stop, what they still answer is ignored. */
@@ -7164,6 +7845,16 @@ export interface RunServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: GetRunHistoryResponse) => void,
   ): ClientUnaryCall;
+  /**
+   * All there is of a run, in parts: its definition, the rows of its journal as they are stored, its large values. Written
+   * to a file as JSON, a part a line, it is replayed by `ductor run replay` without a database.
+   */
+  exportRun(request: ExportRunRequest, options?: Partial<CallOptions>): ClientReadableStream<ExportRunResponse>;
+  exportRun(
+    request: ExportRunRequest,
+    metadata?: Metadata,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<ExportRunResponse>;
   /** Asks the run to end; running steps are told to stop and are waited for. */
   cancelRun(
     request: CancelRunRequest,

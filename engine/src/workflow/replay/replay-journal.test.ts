@@ -1,0 +1,60 @@
+/** What a run wrote is what the machine makes of the facts in it, row by row; what was changed by hand is found. */
+import { describe, expect, it } from 'vitest';
+import { decodeEntries, type JournalRow } from '../journal/index.js';
+import type { Entry, Plan } from '../machine/index.js';
+import { completed, drive, RUN_ID, start } from '../testing/drive.js';
+import { check, giveAll, play } from '../testing/play.js';
+import { edge, planOf } from '../testing/plan-builder.js';
+import { replayJournal, type ReplayRow } from './replay-journal.js';
+
+const KEY = { tenantId: 'tenant', runId: RUN_ID };
+
+function opened(rows: readonly JournalRow[]): readonly ReplayRow[] {
+  return rows.map((row) => ({ ...row, entries: decodeEntries(row.entries) }));
+}
+
+function branching(): Plan {
+  return planOf({
+    steps: { a: { type: 'CALLBACK' }, b: { type: 'CALLBACK' }, c: { type: 'CALLBACK' } },
+    edges: [edge('a', 'b'), edge('a', 'c', 'FAILURE')],
+  });
+}
+
+function finished(): readonly ReplayRow[] {
+  const run = drive(branching());
+  run.give(start({ n: 1 }));
+  run.give(completed('a', 1));
+  run.give(completed('b', 2));
+  expect(run.state.status).toBe('COMPLETED');
+  return opened(run.rows);
+}
+
+describe('replay of a journal', () => {
+  it('says of whatever a run went through that it is the same', () => {
+    check((plan, sequence) => {
+      const { rows, state } = play(plan, sequence, giveAll);
+      const replay = replayJournal(plan, KEY, opened(rows));
+      expect(replay.difference).toBeNull();
+      expect(replay.state.status).toBe(state.status);
+    });
+  });
+
+  it('names the row in which a plan decides otherwise', () => {
+    const plan = planOf({
+      steps: { a: { type: 'CALLBACK' }, b: { type: 'CALLBACK' }, c: { type: 'CALLBACK' } },
+      edges: [edge('a', 'c'), edge('a', 'b', 'FAILURE')],
+    });
+    const { difference } = replayJournal(plan, KEY, finished());
+    expect(difference).toMatchObject({ seq: 2, problem: '' });
+    expect(difference?.replayed).toContainEqual(expect.objectContaining({ kind: 'step_scheduled', path: 'c' }));
+  });
+
+  it('names the row that was changed', () => {
+    const rows = finished();
+    const skipped: Entry = { kind: 'step_skipped', path: 'b' };
+    const changed = rows.map((row) => (row.seq === 2 ? { ...row, entries: [...row.entries, skipped] } : row));
+    expect(replayJournal(branching(), KEY, changed).difference).toMatchObject({ seq: 2 });
+    const gap = rows.filter(({ seq }) => seq !== 2);
+    expect(replayJournal(branching(), KEY, gap).difference?.seq).toBe(3);
+  });
+});
