@@ -13,6 +13,8 @@ export interface DatabaseClock {
 export async function replaceDatabaseClock(db: Queryable): Promise<DatabaseClock> {
   await db.query('create table ductor.test_clock (offset_us bigint not null, frozen_us bigint)');
   await db.query('insert into ductor.test_clock values (0, null)');
+  // Those who serve callers have no more rights than they are given.
+  await db.query('grant select on ductor.test_clock to ductor_api');
   await db.query(`create or replace function ductor.ductor_now() returns timestamptz
     language sql volatile parallel safe as $$
     select coalesce(timestamptz 'epoch' + frozen_us * interval '1 microsecond', clock_timestamp())

@@ -70,7 +70,7 @@ export function normaliseDefinition(definition: Definition): Definition {
     ...(rest.updates === undefined ? {} : { updates: rest.updates.map(normaliseUpdate) }),
   };
   const options = ['timeout', 'on_failure', 'on_exhausted', 'fairness_key', 'retention', 'concurrency'] as const;
-  return without(whole, ['title', 'edges', 'input_schema', 'updates', 'queries', ...options]);
+  return without(whole, ['title', 'edges', 'input_schema', 'updates', 'queries', 'pinned_limits', ...options]);
 }
 
 /** The canonical text (RFC 8785) of a definition. */

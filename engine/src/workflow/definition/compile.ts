@@ -75,7 +75,7 @@ export function compilePlan(definition: Definition, version: number, cel: CelCom
     digest: definitionDigest(normal),
     stepByRef: new Map(steps.map((step) => [step.ref, step])),
     selects: steps.some(({ type }) => type === 'SELECT'),
-    pinned: new Map(),
+    pinned: new Map(Object.entries(normal.pinned_limits ?? {})),
     timeoutMs: durationOrNull(normal.timeout),
     retentionMs: durationOrNull(normal.retention),
     onFailure: normal.on_failure === 'cancel' ? 'cancel' : 'drain',

@@ -116,4 +116,6 @@ export interface Definition {
   readonly updates?: readonly UpdateDefinition[];
   /** CEL by name. */
   readonly queries?: { readonly [name: string]: string };
+  /** Limits of recipients when the version was published, units, by id; set by the publish, never by the author. */
+  readonly pinned_limits?: { readonly [recipientId: string]: number };
 }

@@ -31,6 +31,8 @@ function endOf(step: PlanStep, state: StepState | undefined): KeptStep['end'] | 
   if (type === 'COMPLETE' || type === 'FAIL' || type === 'CONTINUE_AS_NEW' || step.compensates !== null) {
     return undefined;
   }
+  // What it reserved is held for another family: who is selected anew is admitted anew.
+  if (type === 'SELECT' && state?.status === 'COMPLETED') return undefined;
   if (state?.status === 'COMPLETED' && state.output !== null) return { status: 'COMPLETED', output: state.output };
   if (state?.status === 'SKIPPED') return { status: 'SKIPPED' };
   if (state?.status !== 'FAILED' || state.error === null) return undefined;

@@ -9,6 +9,7 @@ import { currentVersions, versionSettled } from './current-versions.js';
 import { compareVersions, promoteVersion, type WorkflowDiff } from './compare.js';
 import { checkDraft } from './draft.js';
 import { createPlanSource, type PlanSourceOptions } from './plan-source.js';
+import { withPinnedLimits } from './pinned-limits.js';
 import { contentOf, findPublished, publishContent, type Content } from './publish.js';
 import type { Published, WorkflowRecord, WorkflowVersionRecord } from './records.js';
 import { findWorkflow, lockWorkflow } from './sql/find-workflow.js';
@@ -110,6 +111,11 @@ function validContent(json: unknown, what: string, cel: CelCompiler): Content {
   throw new DuctorError('invalid_definition', `${what} has ${count}`, { details: problems });
 }
 
+/** The content with the limits of the pools that it names. */
+async function pinned(db: Queryable, tenantId: string, { definition }: Content): Promise<Content> {
+  return contentOf(await withPinnedLimits(db, tenantId, definition));
+}
+
 /** As the author wrote it: a draft may hold what validation refuses. */
 function draftBytes(draft: Definition): Buffer {
   return Buffer.from(JSON.stringify(draft), 'utf8');
@@ -203,7 +209,8 @@ function createPublishing({
           const remedy = 'Update its draft first; its versions come from workers, which publish by themselves.';
           throw new DuctorError('invalid_definition', `${locked.familySlug} has no draft`, { remedy });
         }
-        const content = validContent(locked.draft, `the draft of ${locked.familySlug}`, cel);
+        const valid = validContent(locked.draft, `the draft of ${locked.familySlug}`, cel);
+        const content = await pinned(tx, tenantId, valid);
         const { published, record } = await publishContent(tx, tenantId, locked, content);
         await audit(tx, by, tenantId, locked.id);
         return { before: locked, after: record.currentVersion, answer: { ...record, published } };
@@ -211,7 +218,7 @@ function createPublishing({
       return settled(clock, moving);
     },
     async register(tenantId, definition, by = null) {
-      const content = validContent(definition, 'the definition', cel);
+      const content = await pinned(db.asTenant(tenantId), tenantId, validContent(definition, 'the definition', cel));
       const known = await findPublished(db.asTenant(tenantId), tenantId, content);
       if (known !== undefined) return known;
       const { family_slug: familySlug, title = '' } = content.definition;

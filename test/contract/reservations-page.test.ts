@@ -1,0 +1,373 @@
+/**
+ * "Capacity admission for selecting workflows", sentence by sentence: a whole node on a real Postgres, pools and
+ * recipients over REST, runs as anybody starts them.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestNode, type TestNode } from '../../engine/src/api/grpc/testing/test-node.js';
+import { bearer, httpCall } from '../../engine/src/api/testing/http-call.js';
+import { replaceDatabaseClock, testDatabase, type DatabaseClock } from '../../engine/src/store/testing/index.js';
+import { until } from '../support/wait.js';
+
+const database = testDatabase();
+const HOUR_US = 3_600_000_000;
+const CLOSED = /^RUN_STATE_(COMPLETED|FAILED|CANCELLED|CONTINUED|TERMINATED|TIMED_OUT)$/;
+
+interface Run {
+  readonly id: string;
+  readonly state: string;
+  readonly output?: unknown;
+  readonly error?: { readonly code: string };
+  readonly steps: readonly {
+    readonly path: string;
+    readonly state: string;
+    readonly error?: { readonly code: string };
+  }[];
+}
+
+interface Recipient {
+  readonly id: string;
+  readonly capacity: Readonly<Record<'current' | 'held' | 'daily_count' | 'daily_admitted', number>>;
+}
+
+let node: TestNode;
+let clock: DatabaseClock;
+let apiKey = '';
+let tenantId = '';
+let made = 0;
+
+beforeAll(async () => {
+  clock = await replaceDatabaseClock(database.db);
+  node = await startTestNode(database.db);
+  ({ apiKey, tenantId } = await node.tenant('market'));
+});
+afterAll(() => node.stop());
+
+async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
+  const headers = { ...bearer(apiKey), 'content-type': 'application/json' };
+  const text = body === undefined ? {} : { body: JSON.stringify(body) };
+  const { status, json } = await httpCall(node.address, { method, path, headers, ...text });
+  if (status !== 200) throw new RangeError(`${method} ${path}: ${status} ${JSON.stringify(json)}`);
+  return (json as { data: T }).data;
+}
+
+/** A pool of its own for each test, with recipients of these capacities. */
+async function poolOf(capacities: readonly object[], config: object = {}) {
+  made += 1;
+  const name = `pool-${made}`;
+  const { id } = await call<{ id: string }>('POST', '/api/pools', { name, strategy: 'least_loaded', config });
+  const ids: string[] = [];
+  for (const [index, capacity] of capacities.entries()) {
+    const fields = { name: `${name}-r${index}`, state: 'RECIPIENT_STATE_AVAILABLE', capacity };
+    ids.push((await call<{ id: string }>('POST', `/api/pools/${id}/recipients`, fields)).id);
+  }
+  const counters = async (): Promise<readonly Recipient['capacity'][]> =>
+    Promise.all(ids.map(async (each) => (await call<Recipient>('GET', `/api/recipients/${each}`)).capacity));
+  const held = async (): Promise<readonly number[]> => (await counters()).map((each) => each.held);
+  return { name, id, ids, counters, held };
+}
+
+/** Publishes a workflow; its slug. */
+async function publish(
+  steps: readonly object[],
+  edges: readonly (readonly [string, string, string?])[] = [],
+  more = {},
+) {
+  made += 1;
+  const slug = `flow-${made}`;
+  const definition = {
+    ...{ family_slug: slug, steps, ...more },
+    edges: edges.map(([source_ref, target_ref, condition]) => {
+      return { source_ref, target_ref, type: 'EDGE_TYPE_SUCCESS', ...(condition === undefined ? {} : { condition }) };
+    }),
+  };
+  await node.registry.register(tenantId, definition);
+  return slug;
+}
+
+const select = (pool: string, args: object = {}) => ({
+  ref: 'buyers',
+  type: 'STEP_TYPE_SELECT',
+  args: { pool, ...args },
+});
+const signal = (ref = 'done') => ({ ref, type: 'STEP_TYPE_SIGNAL', args: { name: ref } });
+
+/** A workflow that selects and then waits for a signal. */
+const selecting = (pool: string, args: object = {}): Promise<string> =>
+  publish([select(pool, args), signal()], [['buyers', 'done']]);
+
+const get = (id: string): Promise<Run> => call('GET', `/api/runs/${id}`);
+const say = (id: string, name = 'done'): Promise<unknown> => call('POST', `/api/runs/${id}:signal`, { name });
+
+/** Starts a run and waits until it rests: closed, or at a step that waits. */
+async function start(slug: string, input: unknown = {}): Promise<Run> {
+  const { id } = await call<Run>('POST', `/api/workflows/${slug}:trigger`, { input });
+  return until(`run ${id} to rest`, async () => {
+    const run = await get(id);
+    return CLOSED.test(run.state) || run.state === 'RUN_STATE_WAITING' ? run : undefined;
+  });
+}
+
+const ended = (id: string): Promise<Run> =>
+  until(`run ${id} to end`, async () => {
+    const run = await get(id);
+    return CLOSED.test(run.state) ? run : undefined;
+  });
+
+/** Waits until recipients hold so much. */
+const holding = (pool: { held(): Promise<readonly number[]> }, wanted: readonly number[]): Promise<true> =>
+  until(`${JSON.stringify(wanted)} to be held`, async () =>
+    JSON.stringify(await pool.held()) === JSON.stringify(wanted) ? true : undefined,
+  );
+
+const codeOf = ({ error }: Run): string | undefined => error?.code;
+const FULL = 'recipient_capacity_exhausted';
+
+describe('admission', () => {
+  it('durably reserves the entire slate before its output is shown', async () => {
+    const pool = await poolOf([{ max_concurrent: 1 }, { max_concurrent: 1 }, { max_concurrent: 1 }]);
+    const run = await start(await selecting(pool.name, { slate: 3 }));
+    expect(await pool.held()).toEqual([1, 1, 1]);
+    await say(run.id);
+    const { output } = (await ended(run.id)) as { output: { buyers?: unknown } };
+    expect(output).toBeDefined();
+    await holding(pool, [0, 0, 0]);
+  });
+
+  it('applies to strategy selection and to the routing pipeline', async () => {
+    const pool = await poolOf([{ max_concurrent: 1 }]);
+    const rule = {
+      name: `rule-${pool.name}`,
+      expr: `routable.type == "${pool.name}"`,
+      pool_id: pool.id,
+      action: 'route',
+    };
+    await call('POST', '/api/rules', rule);
+    const byRules = await publish(
+      [{ ref: 'buyers', type: 'STEP_TYPE_SELECT', args: { routable: { type: 'input.type' } } }, signal()],
+      [['buyers', 'done']],
+    );
+    const run = await until('the rule to be known', async () => {
+      const started = await start(byRules, { type: pool.name });
+      return codeOf(started) === undefined ? started : undefined;
+    });
+    expect(await pool.held()).toEqual([1]);
+    expect(codeOf(await start(byRules, { type: pool.name }))).toBe(FULL);
+    expect(codeOf(await start(await selecting(pool.name)))).toBe(FULL);
+    await say(run.id);
+    await holding(pool, [0]);
+  });
+
+  it('counts active reservations plus committed assignments', async () => {
+    const pool = await poolOf([{ max_concurrent: 2 }]);
+    const sent = await call<{ outcome: string; assignment_ids: string[] }>('POST', '/api/routing/route', {
+      ...{ routable: { id: 'lead' }, pool_id: pool.id },
+    });
+    expect(sent.outcome).toBe('assigned');
+    const slug = await selecting(pool.name);
+    expect(codeOf(await start(slug))).toBeUndefined();
+    expect(codeOf(await start(slug))).toBe(FULL);
+    await call('POST', `/api/assignments/${sent.assignment_ids[0]}:complete`, {});
+    expect(codeOf(await start(slug))).toBeUndefined();
+  });
+
+  it('counts for the day the reservations made in it plus committed daily assignments, and begins anew at UTC midnight', async () => {
+    const pool = await poolOf([{ daily_limit: 2 }]);
+    await call('POST', '/api/routing/route', { routable: { id: 'lead' }, pool_id: pool.id });
+    const slug = await selecting(pool.name);
+    const first = await start(slug);
+    expect(codeOf(await start(slug))).toBe(FULL);
+    await say(first.id);
+    await holding(pool, [0]);
+    // Completion does not refund that day's admission budget.
+    expect(codeOf(await start(slug))).toBe(FULL);
+    await clock.advance(24 * HOUR_US);
+    expect(codeOf(await start(slug))).toBeUndefined();
+  });
+
+  it('does not refund the day of a run that is cancelled', async () => {
+    const pool = await poolOf([{ daily_limit: 1 }]);
+    const slug = await selecting(pool.name);
+    const run = await start(slug);
+    await call('POST', `/api/runs/${run.id}:cancel`, {});
+    await holding(pool, [0]);
+    expect(codeOf(await start(slug))).toBe(FULL);
+  });
+
+  it('uses the smaller positive value of the pinned and the live limit; unlimited overrides none', async () => {
+    const pinned = await poolOf([{ max_concurrent: 1 }]);
+    const slug = await selecting(pinned.name);
+    await call('PATCH', `/api/recipients/${pinned.ids[0]}`, { capacity: { max_concurrent: 0 } });
+    expect(codeOf(await start(slug))).toBeUndefined();
+    expect(codeOf(await start(slug))).toBe(FULL);
+    const live = await poolOf([{}]);
+    const other = await selecting(live.name);
+    await call('PATCH', `/api/recipients/${live.ids[0]}`, { capacity: { max_concurrent: 1 } });
+    expect(codeOf(await start(other))).toBeUndefined();
+    expect(codeOf(await start(other))).toBe(FULL);
+  });
+
+  it("is constrained by a live limit that is tightened after the workflow's publication", async () => {
+    const pool = await poolOf([{ max_concurrent: 3 }]);
+    const slug = await selecting(pool.name);
+    expect(codeOf(await start(slug))).toBeUndefined();
+    await call('PATCH', `/api/recipients/${pool.ids[0]}`, { capacity: { max_concurrent: 1 } });
+    expect(codeOf(await start(slug))).toBe(FULL);
+    expect(await pool.held()).toEqual([1]);
+  });
+
+  it('is not raised by allow_over_capacity, which only widens who is looked at', async () => {
+    const pool = await poolOf([{ max_concurrent: 1 }], { allow_over_capacity: true, over_capacity_budget: 5 });
+    const slug = await selecting(pool.name);
+    expect(codeOf(await start(slug))).toBeUndefined();
+    expect(codeOf(await start(slug))).toBe(FULL);
+  });
+
+  it('exposes no partial slate when it is refused, and starts no selected body', async () => {
+    const pool = await poolOf([{ max_concurrent: 1 }, { max_concurrent: 1 }]);
+    await start(await selecting(pool.name));
+    const offer = { steps: [signal('offer')] };
+    const body = {
+      ref: 'each',
+      type: 'STEP_TYPE_SCATTER',
+      args: { items: 'steps.buyers.output.recipients' },
+      body: offer,
+    };
+    const slug = await publish([select(pool.name, { slate: 2, at_least: 2 }), body], [['buyers', 'each']]);
+    const run = await start(slug);
+    expect(codeOf(run)).toBe(FULL);
+    const begun = run.steps.filter(({ state }) => state !== 'STEP_STATE_PENDING');
+    expect(begun.map(({ path, error }) => [path, error?.code])).toEqual([['buyers', FULL]]);
+    expect((await pool.held()).reduce((sum, each) => sum + each, 0)).toBe(1);
+  });
+
+  it('tells want of room, an outage of the authority and want of recipients apart', async () => {
+    const [full, empty, locked] = [await poolOf([{ max_concurrent: 1 }]), await poolOf([]), await poolOf([{}])];
+    await start(await selecting(full.name));
+    expect(codeOf(await start(await selecting(full.name)))).toBe(FULL);
+    expect(codeOf(await start(await selecting(empty.name)))).toBe('no_eligible_recipient');
+    const slug = await selecting(locked.name);
+    const run = await database.db.transaction(async (tx) => {
+      const id = locked.ids[0] ?? '';
+      await tx.query('select 1 from ductor.capacity_authority where recipient_id = $1::uuid for update', [id]);
+      return start(slug);
+    });
+    // It could not be asked: that says nothing about room, and nothing is held.
+    expect(codeOf(run)).toBe('capacity_authority_unavailable');
+    expect(await locked.held()).toEqual([0]);
+    expect(codeOf(await start(slug))).toBeUndefined();
+  });
+});
+
+describe('a reservation', () => {
+  it('is not released by an approval wait, by elapsed time, or by a restart of the server', async () => {
+    const pool = await poolOf([{ max_concurrent: 1 }]);
+    const approval = { ref: 'review', type: 'STEP_TYPE_APPROVAL', args: { options: ['yes', 'no'] } };
+    const run = await start(await publish([select(pool.name), approval], [['buyers', 'review']]));
+    expect(await pool.held()).toEqual([1]);
+    await clock.advance(400 * 24 * HOUR_US);
+    expect(await pool.held()).toEqual([1]);
+    await node.stop();
+    node = await startTestNode(database.db);
+    expect(await pool.held()).toEqual([1]);
+    await call('POST', `/api/runs/${run.id}:cancel`, {});
+    await holding(pool, [0]);
+  });
+
+  it('is not released while a nested body runs', async () => {
+    const pool = await poolOf([{}, {}]);
+    const inner = {
+      ref: 'inner',
+      type: 'STEP_TYPE_SCATTER',
+      args: { items: '[1, 2]' },
+      body: { steps: [signal('answer')] },
+    };
+    const each = { ref: 'each', type: 'STEP_TYPE_SCATTER', args: { items: 'steps.buyers.output.recipients' } };
+    const slug = await publish(
+      [select(pool.name, { slate: 2 }), { ...each, body: { steps: [inner] } }],
+      [['buyers', 'each']],
+    );
+    const run = await start(slug);
+    for (let answers = 0; answers < 4; answers += 1) {
+      expect(await pool.held()).toEqual([1, 1]);
+      await say(run.id, 'answer');
+    }
+    await ended(run.id);
+    await holding(pool, [0, 0]);
+  });
+
+  it('is held until all persisted descendants are terminal; cancellation acceptance alone is not release', async () => {
+    const pool = await poolOf([{ max_concurrent: 1 }]);
+    const leaf = await publish([signal('leaf')]);
+    const middle = await publish([
+      { ref: 'leaf', type: 'STEP_TYPE_SUB_WORKFLOW', args: { workflow: leaf, detach: true }, input: {} },
+    ]);
+    const child = { ref: 'child', type: 'STEP_TYPE_SUB_WORKFLOW', args: { workflow: middle, detach: true }, input: {} };
+    const slug = await publish([select(pool.name), child, signal()], [['buyers', 'child']]);
+    const run = await start(slug);
+    const leafRun = await until('the grandchild to wait', async () => {
+      const runs = await call<readonly Run[]>('GET', `/api/runs?family_slug=${leaf}`);
+      return runs.find(({ state }) => state === 'RUN_STATE_WAITING');
+    });
+    await call('POST', `/api/runs/${run.id}:cancel`, {});
+    expect((await ended(run.id)).state).toBe('RUN_STATE_CANCELLED');
+    expect(await pool.held()).toEqual([1]);
+    await say(leafRun.id, 'leaf');
+    await holding(pool, [0]);
+  });
+
+  it('stays held over continue-as-new, is used again by the same selection, and charged once', async () => {
+    const pool = await poolOf([{ max_concurrent: 1, daily_limit: 1 }]);
+    const again = { ref: 'again', type: 'STEP_TYPE_CONTINUE_AS_NEW', input: { turn: 'input.turn + 1.0' } };
+    const edges = [['buyers', 'done'] as const, ['done', 'again', 'input.turn < 3.0'] as const];
+    const run = await start(await publish([select(pool.name), signal(), again], edges), { turn: 1 });
+    let last = run.id;
+    for (let turn = 1; turn < 3; turn += 1) {
+      await say(run.id);
+      last = await until('the next run of the chain', async () => {
+        const { continued_as: next } = await call<{ continued_as?: string }>('GET', `/api/runs/${last}`);
+        return next === undefined || next === '' ? undefined : next;
+      });
+      await until('it to wait', async () => ((await get(last)).state === 'RUN_STATE_WAITING' ? true : undefined));
+      expect((await pool.counters())[0]).toMatchObject({ held: 1, daily_admitted: 1 });
+    }
+    await say(run.id);
+    expect((await ended(last)).state).toBe('RUN_STATE_COMPLETED');
+    await holding(pool, [0]);
+  });
+
+  it('is not borrowed by a changed selection, a child or a sibling', async () => {
+    const pool = await poolOf([{ max_concurrent: 1 }]);
+    const child = await selecting(pool.name);
+    const start1 = { ref: 'child', type: 'STEP_TYPE_SUB_WORKFLOW', args: { workflow: child }, input: {} };
+    const sibling = { ...select(pool.name), ref: 'sibling' };
+    const slug = await publish(
+      [select(pool.name), start1, sibling],
+      [
+        ['buyers', 'child'],
+        ['buyers', 'sibling'],
+      ],
+    );
+    const run = await ended((await start(slug)).id);
+    expect(codeOf(run)).toBe(FULL);
+    const codes = run.steps
+      .map(({ path, error }) => [path, error?.code ?? ''])
+      .toSorted((a, b) => String(a).localeCompare(String(b)));
+    expect(codes).toEqual([
+      ['buyers', ''],
+      ['child', FULL],
+      ['sibling', FULL],
+    ]);
+    await holding(pool, [0]);
+  });
+
+  it('remains held when the capacity of its pool is reset', async () => {
+    const pool = await poolOf([{ max_concurrent: 1 }]);
+    const slug = await selecting(pool.name);
+    const run = await start(slug);
+    await call('POST', `/api/pools/${pool.id}/capacity/reset`, {});
+    expect((await pool.counters())[0]).toMatchObject({ held: 1, daily_admitted: 1 });
+    expect(codeOf(await start(slug))).toBe(FULL);
+    await say(run.id);
+    await holding(pool, [0]);
+  });
+});
