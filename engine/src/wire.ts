@@ -16,7 +16,13 @@ import { type ClosableBus, postgresBus, redisBus, withoutVainHints } from './bus
 import { type Settings, tlsFiles } from './config.js';
 import { egressClient, egressGuard, systemResolver } from './egress/index.js';
 import { createCelCompiler } from './expressions/index.js';
-import { createRouting, type Routing, type RoutingOptions } from './routing/index.js';
+import {
+  createRouting,
+  createShadowDriver,
+  type Routing,
+  type RoutingOptions,
+  type ShadowDriver,
+} from './routing/index.js';
 import {
   type ClusterSecret,
   ENGINE_VERSION,
@@ -111,7 +117,7 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
   const bridge = new Bridge({ nodeId, clock, tokens: taskTokens(secret, random), register, onLag, ...watching });
   const desk = httpDesk(options, bridge, clock, nodeId);
   registerBridgeMetrics(metrics.registry, () => bridge.stats());
-  const routing = routingOf(node, { newId, bus, secret, apps: bridge.strategies });
+  const { routing, shadows } = routingOf(node, { newId, bus, secret, apps: bridge.strategies }, onError);
   const runs = postgresRunStore({ db, clock, isUsableSnapshot: isSnapshotReadable, selection: routing.selection });
   const [cluster, advertised] = [postgresClusterStore({ db, clock }), { nodeId, address: '' }];
   const coordinator = createCoordinator({
@@ -137,15 +143,14 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
   const housekeeping = startHousekeeping({ ...node, metrics, log });
   for (const invoker of [bridge, desk]) invoker.attach(coordinator);
   await coordinator.run();
-  await endpoints.start();
-  driver.start();
+  for (const part of [endpoints, driver, shadows]) await part.start();
   return {
     ...{ address: advertised.address, tenancy, metrics },
     async stop() {
       doors.drain();
       bridge.drain();
       await Promise.all([endpoints.drain(CALLS_DRAIN_MS), desk.drain(CALLS_DRAIN_MS)]);
-      await Promise.all([driver.stop(), housekeeping.stop()]);
+      await Promise.all([driver.stop(), shadows.stop(), housekeeping.stop()]);
       await coordinator.stop();
       for (const part of [endpoints, desk, bridge]) part.close();
       await doors.close();
@@ -160,10 +165,12 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
 function routingOf(
   { db, clock }: Node,
   { secret, ...parts }: Pick<RoutingOptions, 'newId' | 'bus' | 'apps'> & { readonly secret: ClusterSecret },
-): Routing {
+  onError: (error: unknown) => void,
+): { readonly routing: Routing; readonly shadows: ShadowDriver } {
   const [seedKey] = secret.keysFor('ductor/routing-seed/v1');
   const engine = { version: ENGINE_VERSION, tzdb: process.versions.tz ?? '' };
-  return createRouting({ ...parts, db, clock, seedKey, engine, cel: createCelCompiler() });
+  const routing = createRouting({ ...parts, db, clock, seedKey, engine, cel: createCelCompiler() });
+  return { routing, shadows: createShadowDriver({ db, clock, seedKey, onError }) };
 }
 
 /** Hints over Redis where there is one, else over the database. */

@@ -4,6 +4,7 @@ import { startTestNode } from '../../engine/src/api/grpc/testing/test-node.js';
 import { bearer, httpCall } from '../../engine/src/api/testing/http-call.js';
 import { OUTCOMES } from '../../engine/src/routing/index.js';
 import { createTestDatabase } from '../../engine/src/store/testing/index.js';
+import { until } from '../support/wait.js';
 import { docsPage } from '../support/docs-page.js';
 import { shellCurl } from '../support/shell-curl.js';
 
@@ -70,6 +71,18 @@ describe('the page about routing', () => {
     expect(await run('state=ASSIGNMENT_STATE_ACTIVE')).toMatchObject([{ id: variables['ASSIGNMENT_ID'] }]);
     expect(await run('/api/routing/outcomes')).toMatchObject({ failures_in_a_row: 0, latency_ms: 350 });
     expect(await run(':complete')).toMatchObject({ state: 'ASSIGNMENT_STATE_COMPLETED' });
+  });
+
+  it('compares with shadows', { timeout: 30_000 }, async () => {
+    const config = { shadow: [{ strategy: 'least_loaded', sample_bps: 2500 }] };
+    expect(await run('"shadow": [')).toMatchObject({ config });
+    const pool = variables['POOL_ID'] ?? '';
+    // A quarter of them, by their ids: of so many there is one.
+    const items = Array.from({ length: 60 }, (_, index) => ({ pool_id: pool, routable: { id: `shadowed-${index}` } }));
+    await post('/api/routing/route:batch', { items });
+    await until('a comparison', async () => ((await run('/shadows'))['shadows'] as unknown[]).length > 0);
+    expect(await run('/shadows')).toMatchObject({ shadows: [{ strategy: 'least_loaded', agreed_milli: 1000 }] });
+    expect(await run('disagreeing=true')).toEqual([]);
   });
 
   it('writes rules', async () => {

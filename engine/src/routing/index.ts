@@ -39,6 +39,10 @@ export { createRules, MAX_RULES, type Rules, type RulesOptions } from './rules/r
 export { createRouting, type Router, type Routing, type RoutingOptions } from './routing.js';
 export { maintainRouting } from './maintain-routing.js';
 export type { Decisions } from './decisions/store/decisions.js';
+export type { Shadows } from './shadow/shadows.js';
+export { createShadowDriver, type ShadowDriver } from './shadow/shadow-driver.js';
+export type { ShadowQuery } from './shadow/sql/read-shadows.js';
+export type { ShadowDecision, ShadowReport } from './shadow/stored-shadow.js';
 export type { DecisionQuery } from './decisions/store/sql/read-decisions.js';
 export { storedDecisionOf, type StoredDecision } from './decisions/store/stored-decision.js';
 export type { RouteAsk } from './lane/ask.js';

@@ -7,6 +7,7 @@ const BATCH = 5_000;
 /** By table: which rows are over. Idempotency keys are kept for 30 days. */
 const OVER = {
   routing_decision: 'expires_at < ductor.now_us()',
+  shadow_decision: 'expires_at < ductor.now_us()',
   routing_dedupe: 'expires_at < ductor.now_us()',
   routing_binding: 'expires_at < ductor.now_us()',
   routing_request: 'created_at < ductor.now_us() - 30 * 86400000000',

@@ -14,6 +14,7 @@ import { NO_APPS, type StrategyApps } from './lane/strategy-apps.js';
 import type { RouteCall, Routed } from './lane/route-call.js';
 import { createOutcomes, type Outcomes } from './outcomes/outcomes.js';
 import type { Decision } from './pipeline/decision.js';
+import { createShadows, type Shadows } from './shadow/shadows.js';
 import { PoolViews } from './views/pool-views.js';
 
 /** What it needs. */
@@ -39,6 +40,7 @@ export interface Router {
 export interface Routing extends Directory {
   readonly router: Router;
   readonly decisions: Decisions;
+  readonly shadows: Shadows;
   readonly assignments: Assignments;
   readonly outcomes: Outcomes;
   /** For workflows that select: views of pools and rules, and the key that seeds are derived from. */
@@ -65,6 +67,7 @@ export function createRouting(options: RoutingOptions): Routing {
       preview: (tenantId, ask) => previews.preview(tenantId, ask),
     },
     decisions: createDecisions(db),
+    shadows: createShadows(db),
     assignments: createAssignments(db),
     outcomes: createOutcomes(db, views),
     selection: { views, seedKey },

@@ -78,6 +78,7 @@ export interface GrpcServerOptions {
   readonly bundles: RoutingServiceParts['bundles'];
   readonly router: RoutingServiceParts['router'];
   readonly decisions: RoutingServiceParts['decisions'];
+  readonly shadows: RoutingServiceParts['shadows'];
   readonly outcomes: RoutingServiceParts['outcomes'];
   readonly assignments: RoutingServiceParts['assignments'];
   readonly bus: Bus;

@@ -8,6 +8,7 @@ import { expectOption, pair, wholeNumber } from '../options.js';
 import { createPool, updatePool, type PoolContentOptions, type UpdatePoolOptions } from './change.js';
 import { deletePool, setPoolEnabled, type PoolControlOptions } from './control.js';
 import { listPools, type ListPoolsOptions } from './list.js';
+import { listShadowDecisions, showShadows, type ShadowDecisionsOptions } from './shadow.js';
 import { getPool, showPoolStats } from './show.js';
 import { watchPoolUntilInterrupt, type WatchPoolOptions } from './watch.js';
 
@@ -51,6 +52,24 @@ function readingCommands(group: Command, context: CliContext): void {
   })
     .option('--count <pictures>', 'end after so many', wholeNumber(1, 1_000_000))
     .action((pool: string, options: WatchPoolOptions) => watchPoolUntilInterrupt(context, pool, options));
+}
+
+function shadowCommands(group: Command, context: CliContext): void {
+  clientCommand(group, {
+    usage: 'shadow <pool>',
+    summary: 'compare what was decided in the last 24 hours with what the shadows of a pool would have chosen',
+    examples: [['ductor pool shadow billing', 'agreement, fairness, cost and predicted breaches: live > shadow']],
+  }).action((pool: string, options: ClientOptions) => showShadows(context, pool, options));
+  const list = clientCommand(group, {
+    usage: 'shadow-decisions <pool>',
+    summary: 'list single comparisons with the shadows of a pool, latest first',
+    examples: [['ductor pool shadow-decisions billing --disagreeing', 'where a shadow had another winner']],
+  })
+    .option('--shadow <id>', 'only with this one')
+    .option('--disagreeing', 'only where the winners differ');
+  pageOptions(list).action((pool: string, options: ShadowDecisionsOptions) =>
+    listShadowDecisions(context, pool, options),
+  );
 }
 
 function writingCommands(group: Command, context: CliContext): void {
@@ -107,6 +126,7 @@ function switchingCommands(group: Command, context: CliContext): void {
 export function poolCommands(root: Command, context: CliContext): void {
   const group = root.command('pool').description('the markets that work enters: docs/pools.md');
   readingCommands(group, context);
+  shadowCommands(group, context);
   writingCommands(group, context);
   switchingCommands(group, context);
 }

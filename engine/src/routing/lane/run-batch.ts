@@ -15,6 +15,8 @@ import { storedDecisionOf, type RecordedDecision } from '../decisions/store/stor
 import type { Decision } from '../pipeline/decision.js';
 import type { PoolView } from '../pipeline/view.js';
 import type { CompiledRule } from '../rules/rule.js';
+import { pairsOf } from '../shadow/compare-batch.js';
+import { insertShadowDue } from '../shadow/sql/shadow-due.js';
 import { everybody, isCurrent } from '../standing/standing.js';
 import { readBindings, readFirsts, writeBindings, writeFirsts } from '../standing/sql/known-keys.js';
 import { askedPools, readStanding } from '../standing/sql/read-standing.js';
@@ -213,6 +215,11 @@ async function write(
     tx,
     tenantId,
     made.map(({ recorded }) => recorded),
+  );
+  await insertShadowDue(
+    tx,
+    tenantId,
+    made.filter(({ decision }) => pairsOf(decision).length > 0).map(({ recorded }) => recorded),
   );
   await insertAssignments(
     tx,

@@ -1,6 +1,7 @@
 /** One pool of a decision: may it route, who may be chosen, who is, and is there room. */
 import { DuctorError } from '../../kernel/index.js';
 import type { Candidate, Change } from '../core/candidate.js';
+import type { Seed } from '../core/stream.js';
 import { inOneOrder } from '../core/routable.js';
 import { headrooms } from '../strategies/sla-deadline.js';
 import { select, type Selection } from '../strategies/select.js';
@@ -13,7 +14,7 @@ import { filter, type Filtered } from './filter.js';
 import { isOpenAt } from './hours.js';
 import type { Reason } from './outcomes.js';
 import { Moment } from './moment.js';
-import { Evaluator } from './scope.js';
+import { Evaluator, ruleScope } from './scope.js';
 import type { PoolView } from './view.js';
 
 /** What a hop came to. */
@@ -200,6 +201,23 @@ function chooseIn(hopping: Hopping): HopResult {
     slate: chosen === undefined ? [] : slateOf(hopping, chosen),
     changes: chosen?.changes ?? [],
   };
+}
+
+/** What a shadow of the pool is given: the moment of the hop, with a state and dice of its own. */
+export function momentOfShadow(
+  input: DecisionInput,
+  { snapshot, filtered, dueUs }: Hop,
+  candidates: readonly Candidate[],
+  own: { readonly state: PoolSnapshot['state']; readonly seed: Seed },
+): Moment {
+  const { view } = snapshot;
+  const rules = ruleScope(input.routable, input.nowUs);
+  const evaluator = new Evaluator(view.reads, rules, input.nowUs, enrich(view, input).values);
+  return new Moment(input, { ...snapshot, state: own.state }, evaluator, filtered?.looked ?? [], {
+    isCapped: candidates.every(({ cap }) => cap !== undefined),
+    seed: () => own.seed,
+    dueUs,
+  });
 }
 
 /** Verdicts of strategies on candidates that Filter had let through. */

@@ -7,7 +7,6 @@ import {
   milliOf,
   msOf,
   ROUTABLE_SCHEMA,
-  STATEFUL_STRATEGIES,
   strategyOf,
   type Attribute,
   type PoolConfig,
@@ -18,6 +17,7 @@ import {
 } from '../../pools/index.js';
 import type { RecipientFacts } from '../core/candidate.js';
 import { wordsOf, type Words } from '../core/hash.js';
+import { isStateful, nodesOf, shadowsOf, type Shadow } from '../shadow/shadow.js';
 import { compileStrategy, type CompiledStrategy } from '../strategies/compile-strategy.js';
 import type { Strategy } from '../strategies/strategy.js';
 import { digestText } from './digest-text.js';
@@ -76,6 +76,8 @@ export interface PoolView {
   readonly reads: PoolReads;
   /** Whether a choice depends on earlier ones: its state is locked before each. */
   readonly isStateful: boolean;
+  /** Other strategies that its decisions are compared with. */
+  readonly shadows: readonly Shadow[];
   /** How work that comes twice is told; undefined: it is not. */
   readonly dedupe: { readonly key: CelExpression | undefined; readonly windowUs: number } | undefined;
 }
@@ -168,11 +170,6 @@ const FACTS_OF: Partial<Record<StrategyName, readonly (keyof RecipientFacts)[]>>
   success_rate_ucb1: RATES,
 };
 
-/** All nodes of a tree. */
-function nodesOf(node: StrategyNode): readonly StrategyNode[] {
-  return [node, ...node.of.flatMap(nodesOf)];
-}
-
 /** Skills that a strategy reads by itself, without an expression. */
 function skillsRead(node: StrategyNode): readonly string[] {
   if (node.strategy !== 'skills_match') return [];
@@ -187,13 +184,13 @@ function predictsBreach({ fallbacks }: PoolSettings): boolean {
 function readsOf(
   expressions: readonly CelExpression[],
   nodes: readonly StrategyNode[],
-  settings: PoolSettings,
+  { isSlow, hasDeadline }: { readonly isSlow: boolean; readonly hasDeadline: boolean },
 ): PoolReads {
   const uses = (name: string): boolean =>
     expressions.some(({ references }) => references.some(([first]) => first === name));
   const facts = new Set<keyof RecipientFacts>([...FACTS, ...nodes.flatMap(({ strategy }) => FACTS_OF[strategy] ?? [])]);
-  if (settings.slowStart !== undefined) facts.add('inRotationSinceUs');
-  if (predictsBreach(settings)) for (const each of [...LATENCY, 'responses'] as const) facts.add(each);
+  if (isSlow) facts.add('inRotationSinceUs');
+  if (hasDeadline) for (const each of [...LATENCY, 'responses'] as const) facts.add(each);
   if (uses('stats')) for (const each of [...LATENCY, ...RATES]) facts.add(each);
   return {
     expressions,
@@ -238,8 +235,10 @@ export function poolView(
   const tieBreak = tie === undefined ? undefined : compileStrategy(tie, compiler);
   const rule = config.eligibility_rule;
   const eligibility = rule === undefined ? undefined : compiler.compile(rule, CANDIDATE_SCHEMA, 'bool');
+  const shadows = shadowsOf(config, compiler);
   const expressions = [
     ...compiled.expressions,
+    ...shadows.flatMap((shadow) => shadow.compiled.expressions),
     ...(tieBreak?.expressions ?? []),
     ...(eligibility === undefined ? [] : [eligibility]),
   ];
@@ -256,8 +255,16 @@ export function poolView(
     tieBreak: tieBreak?.strategy,
     ...placed(members),
     standbys,
-    reads: readsOf(expressions, [...nodesOf(node), ...(tie === undefined ? [] : nodesOf(tie))], settings),
-    isStateful: nodesOf(node).some(({ strategy }) => strategy !== 'sticky' && STATEFUL_STRATEGIES.includes(strategy)),
+    reads: readsOf(
+      expressions,
+      [node, ...(tie === undefined ? [] : [tie]), ...shadows.map((shadow) => shadow.node)].flatMap(nodesOf),
+      {
+        isSlow: settings.slowStart !== undefined,
+        hasDeadline: predictsBreach(settings) || (shadows.length > 0 && config.sla !== undefined),
+      },
+    ),
+    isStateful: isStateful(node),
+    shadows,
     dedupe: dedupeOf(config, compiler),
   };
 }

@@ -10,12 +10,14 @@ import * as bundles from './bundle-service.js';
 import * as decisions from './decision-service.js';
 import * as routes from './routing-service.js';
 import * as rules from './rule-service.js';
+import * as shadows from './shadow-service.js';
 
 /** What the handlers of routing need. */
 export type RoutingServiceParts = rules.RuleServiceParts &
   bundles.BundleServiceParts &
   routes.RouteParts &
   decisions.DecisionParts &
+  shadows.ShadowParts &
   assignments.AssignmentParts;
 
 function ruleMethods(parts: RoutingServiceParts, guard: GuardOptions): ServiceBuilder {
@@ -41,7 +43,9 @@ function decisionMethods(parts: RoutingServiceParts, guard: GuardOptions): Servi
     .unary(R.getDecision, decisions.getDecision(parts))
     .unary(R.explainDecision, decisions.explainDecision(parts))
     .unary(R.replayDecision, decisions.replayDecision(parts))
-    .unary(R.exportDecision, decisions.exportDecision(parts));
+    .unary(R.exportDecision, decisions.exportDecision(parts))
+    .unary(R.getShadowReport, shadows.getShadowReport(parts))
+    .unary(R.listShadowDecisions, shadows.listShadowDecisions(parts));
 }
 
 function assignmentMethods(parts: RoutingServiceParts, guard: GuardOptions): ServiceBuilder {

@@ -4,7 +4,13 @@ import { memoryBus, type Bus } from '../../../bus/index.js';
 import { Bridge, createEndpoints, taskTokens } from '../../../bridge/index.js';
 import { egressGuard, type EgressPolicy, systemResolver } from '../../../egress/index.js';
 import { createCelCompiler } from '../../../expressions/index.js';
-import { createRouting, type Routing, type RoutingOptions } from '../../../routing/index.js';
+import {
+  createRouting,
+  createShadowDriver,
+  type Routing,
+  type RoutingOptions,
+  type ShadowDriver,
+} from '../../../routing/index.js';
 import type { Database } from '../../../store/index.js';
 import { createLog, createMetrics, type Log } from '../../../telemetry/index.js';
 import { createTenancy, SCOPES, type Scope, type Tenancy } from '../../../tenancy/index.js';
@@ -59,11 +65,14 @@ function recordedLog(): { readonly log: Log; readonly logged: string[] } {
 }
 
 function routingOf(
-  parts: Pick<RoutingOptions, 'db' | 'clock' | 'bus' | 'newId' | 'apps'>,
+  parts: Pick<RoutingOptions, 'clock' | 'bus' | 'newId' | 'apps'> & { readonly db: Database },
   secret: ClusterSecret,
-): Routing {
+  onError: (error: unknown) => void,
+): { readonly routing: Routing; readonly shadows: ShadowDriver } {
   const [seedKey] = secret.keysFor('ductor/routing-seed/v1');
-  return createRouting({ ...parts, seedKey, cel: createCelCompiler(), engine: { version: 'test', tzdb: '' } });
+  const engine = { version: 'test', tzdb: '' };
+  const routing = createRouting({ ...parts, seedKey, cel: createCelCompiler(), engine });
+  return { routing, shadows: createShadowDriver({ ...parts, seedKey, onError }) };
 }
 
 /** Starts a node on the database. */
@@ -77,7 +86,8 @@ export async function startTestNode(db: Database, options: TestNodeOptions = {})
   const tenancy = createTenancy({ db, clock, random, secret });
   const registry = createWorkflowRegistry({ db, clock, cel: createCelCompiler(), newId });
   const bridge = new Bridge({ nodeId, clock, tokens: taskTokens(secret, random), register: registry.register });
-  const routing = routingOf({ db, clock, bus, newId, apps: bridge.strategies }, secret);
+  const onError = (err: unknown): void => log.error({ err }, 'a turn in the background failed');
+  const { routing, shadows } = routingOf({ db, clock, bus, newId, apps: bridge.strategies }, secret, onError);
   const runs = postgresRunStore({ db, clock, selection: routing.selection });
   const shared = { clock, random, bus, plans: registry.planSource };
   const stores = { runs, cluster, inbox: postgresInboxStore(db) };
@@ -92,7 +102,6 @@ export async function startTestNode(db: Database, options: TestNodeOptions = {})
     log: (line, error) => log.error({ err: error }, line),
   });
   const reader = postgresRunReader(db);
-  const onError = (err: unknown): void => log.error({ err }, 'a turn of the schedules failed');
   const { schedules, driver } = createScheduling({ db, clock, random, bus, coordinator, registry, reader, onError });
   const server = createDoors({
     ...shared,
@@ -104,8 +113,7 @@ export async function startTestNode(db: Database, options: TestNodeOptions = {})
   await maintainRuns(db);
   const port = await server.bind('127.0.0.1', 0);
   await coordinator.run();
-  await endpoints.start();
-  driver.start();
+  for (const part of [endpoints, driver, shadows]) await part.start();
   return {
     ...{ tenancy, registry, coordinator, bridge, server, logged, address: `127.0.0.1:${port}` },
     async tenant(slug, scopes = SCOPES) {
@@ -117,7 +125,7 @@ export async function startTestNode(db: Database, options: TestNodeOptions = {})
       bridge.drain();
       server.drain();
       await endpoints.drain(1_000);
-      await driver.stop();
+      await Promise.all([driver.stop(), shadows.stop()]);
       await coordinator.stop();
       endpoints.close();
       bridge.close();

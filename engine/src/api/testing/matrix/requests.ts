@@ -111,7 +111,9 @@ export const GOOD_REQUESTS: Readonly<Record<string, GoodRequest>> = {
   '/ductor.v1.RoutingService/ExplainDecision': naming(({ decisionId }) => ({ decision_id: decisionId })),
   '/ductor.v1.RoutingService/ExportDecision': naming(({ decisionId }) => ({ decision_id: decisionId })),
   '/ductor.v1.RoutingService/GetDecision': naming(({ decisionId }) => ({ decision_id: decisionId })),
+  '/ductor.v1.RoutingService/GetShadowReport': naming(({ poolId }) => ({ pool_id: poolId })),
   '/ductor.v1.RoutingService/ListDecisions': plain(() => ({})),
+  '/ductor.v1.RoutingService/ListShadowDecisions': naming(({ poolId }) => ({ pool_id: poolId })),
   // A pool that there is not is an outcome, whoever it belongs to.
   '/ductor.v1.RoutingService/PreviewRoute': plain(() => ({ routable: { id: 'lead-1' } })),
   '/ductor.v1.RoutingService/PreviewRoutes': plain(() => ({ items: [{ routable: { id: 'lead-1' } }] })),

@@ -112,14 +112,14 @@ async function makePool(client: TestClient): Promise<Pick<Ids, 'poolId' | 'recip
   return { poolId, recipientId: data?.id ?? '' };
 }
 
-async function makeOffer(client: TestClient): Promise<Pick<Ids, 'decisionId' | 'assignmentId'>> {
+async function makeOffer(client: TestClient): Promise<Pick<Ids, 'poolId' | 'decisionId' | 'assignmentId'>> {
   const { poolId } = await makePool(client);
   const { data } = await call(
     client,
     RoutingServiceService.route,
     RouteRequest.fromPartial({ poolId, routable: { id: 'lead-1' } }),
   );
-  return { decisionId: data?.id ?? '', assignmentId: data?.assignmentIds[0] ?? '' };
+  return { poolId, decisionId: data?.id ?? '', assignmentId: data?.assignmentIds[0] ?? '' };
 }
 
 async function makeRule(client: TestClient): Promise<string> {

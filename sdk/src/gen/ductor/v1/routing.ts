@@ -306,6 +306,114 @@ export interface ExportDecisionResponse {
   data: ExportedDecision | undefined;
 }
 
+export interface GetShadowReportRequest {
+  poolId: string;
+  /** Decisions from then on. Default: the last 24 hours. */
+  since: Timestamp | undefined;
+}
+
+export interface GetShadowReportResponse {
+  data: ShadowReport | undefined;
+}
+
+export interface ShadowReport {
+  poolId: string;
+  since:
+    | Timestamp
+    | undefined;
+  /** One for each shadow that was compared, the most compared first. */
+  shadows: ShadowSummary[];
+  /** What the figures cannot say. */
+  caveat: string;
+}
+
+/** What one shadow came to. Shares are thousandths. */
+export interface ShadowSummary {
+  /** The same for the same strategy, whenever it was configured. */
+  shadowId: string;
+  /** What it chooses by, in a word. */
+  strategy: string;
+  /** Decisions that it was compared with. */
+  decisions: number;
+  /** Those where it has the same winner. */
+  agreed: number;
+  agreedMilli: number;
+  /** What the first five of both have in common, on average. */
+  meanJaccardMilli: number;
+  /** Kendall's tau of both rankings, on average: 1000 in the same order, -1000 in reverse; absent: of none. */
+  meanKendallTauMilli?:
+    | number
+    | undefined;
+  /** Jain's index of how evenly winners share the work over the pool's recipients: 1000 evenly. */
+  liveFairnessMilli: number;
+  shadowFairnessMilli: number;
+  /** Decisions whose winners both have a cost, and what these cost together. */
+  costed: number;
+  liveCostMicros: bigint;
+  shadowCostMicros: bigint;
+  /** Decisions with a deadline by the pool's SLA, and those whose winner is predicted to miss it. */
+  withDeadline: number;
+  liveBreaches: number;
+  shadowBreaches: number;
+  /** Decisions for which it would have chosen nobody, and the pool's fallback would have been asked. */
+  wouldFallBack: number;
+  /** Decisions for which its strategy failed. */
+  errors: number;
+}
+
+export interface ListShadowDecisionsRequest {
+  poolId: string;
+  /** Empty: of any shadow. */
+  shadowId: string;
+  /** Only those where the winners differ. */
+  disagreeing: boolean;
+  pagination: Pagination | undefined;
+}
+
+export interface ListShadowDecisionsResponse {
+  data: ShadowDecision[];
+  pagination: Pagination | undefined;
+}
+
+/** What a shadow would have chosen for one decision. */
+export interface ShadowDecision {
+  decisionId: string;
+  poolId: string;
+  shadowId: string;
+  strategy: string;
+  decidedAt:
+    | Timestamp
+    | undefined;
+  /** The first 20 of its ranking. */
+  ranking: string[];
+  /** Empty: nobody. */
+  liveRecipientId: string;
+  shadowRecipientId: string;
+  agrees: boolean;
+  /** Places from 1; 0: not ranked. */
+  liveRankInShadow: number;
+  shadowRankInLive: number;
+  jaccardMilli: number;
+  /** Absent: fewer than two in common. */
+  kendallTauMilli?: number | undefined;
+  wouldFallBack: boolean;
+  /** What the shadow's winner costs more than the live one; absent: one of them has no cost. */
+  costDeltaMicros?:
+    | bigint
+    | undefined;
+  /** How much earlier the response of the shadow's winner is to be expected, us; absent: there is no deadline. */
+  headroomDeltaUs?:
+    | bigint
+    | undefined;
+  /** Load of the shadow's winner less that of the live one; absent: one of them has none. */
+  loadDelta?: number | undefined;
+  tookUs: number;
+  /** How often the state that the shadow chose by had changed. */
+  stateVersion: number;
+  /** Why its strategy failed; empty: it did not. */
+  error: string;
+}
+
 export interface ReportOutcomeRequest {
   assignmentId: string;
   success: boolean;
@@ -3024,6 +3132,978 @@ export const ExportDecisionResponse: MessageFns<ExportDecisionResponse> = {
   },
 };
 
+function createBaseGetShadowReportRequest(): GetShadowReportRequest {
+  return { poolId: "", since: undefined };
+}
+
+export const GetShadowReportRequest: MessageFns<GetShadowReportRequest> = {
+  encode(message: GetShadowReportRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.poolId !== "") {
+      writer.uint32(10).string(message.poolId);
+    }
+    if (message.since !== undefined) {
+      Timestamp.encode(message.since, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetShadowReportRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetShadowReportRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.poolId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.since = Timestamp.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<GetShadowReportRequest>, I>>(base?: I): GetShadowReportRequest {
+    return GetShadowReportRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<GetShadowReportRequest>, I>>(object: I): GetShadowReportRequest {
+    const message = createBaseGetShadowReportRequest();
+    message.poolId = object.poolId ?? "";
+    message.since = (object.since !== undefined && object.since !== null)
+      ? Timestamp.fromPartial(object.since)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseGetShadowReportResponse(): GetShadowReportResponse {
+  return { data: undefined };
+}
+
+export const GetShadowReportResponse: MessageFns<GetShadowReportResponse> = {
+  encode(message: GetShadowReportResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.data !== undefined) {
+      ShadowReport.encode(message.data, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetShadowReportResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetShadowReportResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.data = ShadowReport.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<GetShadowReportResponse>, I>>(base?: I): GetShadowReportResponse {
+    return GetShadowReportResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<GetShadowReportResponse>, I>>(object: I): GetShadowReportResponse {
+    const message = createBaseGetShadowReportResponse();
+    message.data = (object.data !== undefined && object.data !== null)
+      ? ShadowReport.fromPartial(object.data)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseShadowReport(): ShadowReport {
+  return { poolId: "", since: undefined, shadows: [], caveat: "" };
+}
+
+export const ShadowReport: MessageFns<ShadowReport> = {
+  encode(message: ShadowReport, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.poolId !== "") {
+      writer.uint32(10).string(message.poolId);
+    }
+    if (message.since !== undefined) {
+      Timestamp.encode(message.since, writer.uint32(18).fork()).join();
+    }
+    for (const v of message.shadows) {
+      ShadowSummary.encode(v!, writer.uint32(26).fork()).join();
+    }
+    if (message.caveat !== "") {
+      writer.uint32(34).string(message.caveat);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ShadowReport {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseShadowReport();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.poolId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.since = Timestamp.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.shadows.push(ShadowSummary.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.caveat = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ShadowReport>, I>>(base?: I): ShadowReport {
+    return ShadowReport.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ShadowReport>, I>>(object: I): ShadowReport {
+    const message = createBaseShadowReport();
+    message.poolId = object.poolId ?? "";
+    message.since = (object.since !== undefined && object.since !== null)
+      ? Timestamp.fromPartial(object.since)
+      : undefined;
+    message.shadows = object.shadows?.map((e) => ShadowSummary.fromPartial(e)) || [];
+    message.caveat = object.caveat ?? "";
+    return message;
+  },
+};
+
+function createBaseShadowSummary(): ShadowSummary {
+  return {
+    shadowId: "",
+    strategy: "",
+    decisions: 0,
+    agreed: 0,
+    agreedMilli: 0,
+    meanJaccardMilli: 0,
+    meanKendallTauMilli: undefined,
+    liveFairnessMilli: 0,
+    shadowFairnessMilli: 0,
+    costed: 0,
+    liveCostMicros: 0n,
+    shadowCostMicros: 0n,
+    withDeadline: 0,
+    liveBreaches: 0,
+    shadowBreaches: 0,
+    wouldFallBack: 0,
+    errors: 0,
+  };
+}
+
+export const ShadowSummary: MessageFns<ShadowSummary> = {
+  encode(message: ShadowSummary, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.shadowId !== "") {
+      writer.uint32(10).string(message.shadowId);
+    }
+    if (message.strategy !== "") {
+      writer.uint32(18).string(message.strategy);
+    }
+    if (message.decisions !== 0) {
+      writer.uint32(24).uint32(message.decisions);
+    }
+    if (message.agreed !== 0) {
+      writer.uint32(32).uint32(message.agreed);
+    }
+    if (message.agreedMilli !== 0) {
+      writer.uint32(40).uint32(message.agreedMilli);
+    }
+    if (message.meanJaccardMilli !== 0) {
+      writer.uint32(48).uint32(message.meanJaccardMilli);
+    }
+    if (message.meanKendallTauMilli !== undefined) {
+      writer.uint32(56).sint32(message.meanKendallTauMilli);
+    }
+    if (message.liveFairnessMilli !== 0) {
+      writer.uint32(64).uint32(message.liveFairnessMilli);
+    }
+    if (message.shadowFairnessMilli !== 0) {
+      writer.uint32(72).uint32(message.shadowFairnessMilli);
+    }
+    if (message.costed !== 0) {
+      writer.uint32(80).uint32(message.costed);
+    }
+    if (message.liveCostMicros !== 0n) {
+      if (BigInt.asIntN(64, message.liveCostMicros) !== message.liveCostMicros) {
+        throw new globalThis.Error("value provided for field message.liveCostMicros of type int64 too large");
+      }
+      writer.uint32(88).int64(message.liveCostMicros);
+    }
+    if (message.shadowCostMicros !== 0n) {
+      if (BigInt.asIntN(64, message.shadowCostMicros) !== message.shadowCostMicros) {
+        throw new globalThis.Error("value provided for field message.shadowCostMicros of type int64 too large");
+      }
+      writer.uint32(96).int64(message.shadowCostMicros);
+    }
+    if (message.withDeadline !== 0) {
+      writer.uint32(104).uint32(message.withDeadline);
+    }
+    if (message.liveBreaches !== 0) {
+      writer.uint32(112).uint32(message.liveBreaches);
+    }
+    if (message.shadowBreaches !== 0) {
+      writer.uint32(120).uint32(message.shadowBreaches);
+    }
+    if (message.wouldFallBack !== 0) {
+      writer.uint32(128).uint32(message.wouldFallBack);
+    }
+    if (message.errors !== 0) {
+      writer.uint32(136).uint32(message.errors);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ShadowSummary {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseShadowSummary();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.shadowId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.strategy = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.decisions = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.agreed = reader.uint32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.agreedMilli = reader.uint32();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.meanJaccardMilli = reader.uint32();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.meanKendallTauMilli = reader.sint32();
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.liveFairnessMilli = reader.uint32();
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.shadowFairnessMilli = reader.uint32();
+            continue;
+          }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.costed = reader.uint32();
+            continue;
+          }
+          case 11: {
+            if (tag !== 88) {
+              break;
+            }
+
+            message.liveCostMicros = reader.int64() as bigint;
+            continue;
+          }
+          case 12: {
+            if (tag !== 96) {
+              break;
+            }
+
+            message.shadowCostMicros = reader.int64() as bigint;
+            continue;
+          }
+          case 13: {
+            if (tag !== 104) {
+              break;
+            }
+
+            message.withDeadline = reader.uint32();
+            continue;
+          }
+          case 14: {
+            if (tag !== 112) {
+              break;
+            }
+
+            message.liveBreaches = reader.uint32();
+            continue;
+          }
+          case 15: {
+            if (tag !== 120) {
+              break;
+            }
+
+            message.shadowBreaches = reader.uint32();
+            continue;
+          }
+          case 16: {
+            if (tag !== 128) {
+              break;
+            }
+
+            message.wouldFallBack = reader.uint32();
+            continue;
+          }
+          case 17: {
+            if (tag !== 136) {
+              break;
+            }
+
+            message.errors = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ShadowSummary>, I>>(base?: I): ShadowSummary {
+    return ShadowSummary.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ShadowSummary>, I>>(object: I): ShadowSummary {
+    const message = createBaseShadowSummary();
+    message.shadowId = object.shadowId ?? "";
+    message.strategy = object.strategy ?? "";
+    message.decisions = object.decisions ?? 0;
+    message.agreed = object.agreed ?? 0;
+    message.agreedMilli = object.agreedMilli ?? 0;
+    message.meanJaccardMilli = object.meanJaccardMilli ?? 0;
+    message.meanKendallTauMilli = object.meanKendallTauMilli ?? undefined;
+    message.liveFairnessMilli = object.liveFairnessMilli ?? 0;
+    message.shadowFairnessMilli = object.shadowFairnessMilli ?? 0;
+    message.costed = object.costed ?? 0;
+    message.liveCostMicros = (object.liveCostMicros !== undefined && object.liveCostMicros !== null)
+      ? BigInt(object.liveCostMicros)
+      : 0n;
+    message.shadowCostMicros = (object.shadowCostMicros !== undefined && object.shadowCostMicros !== null)
+      ? BigInt(object.shadowCostMicros)
+      : 0n;
+    message.withDeadline = object.withDeadline ?? 0;
+    message.liveBreaches = object.liveBreaches ?? 0;
+    message.shadowBreaches = object.shadowBreaches ?? 0;
+    message.wouldFallBack = object.wouldFallBack ?? 0;
+    message.errors = object.errors ?? 0;
+    return message;
+  },
+};
+
+function createBaseListShadowDecisionsRequest(): ListShadowDecisionsRequest {
+  return { poolId: "", shadowId: "", disagreeing: false, pagination: undefined };
+}
+
+export const ListShadowDecisionsRequest: MessageFns<ListShadowDecisionsRequest> = {
+  encode(message: ListShadowDecisionsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.poolId !== "") {
+      writer.uint32(10).string(message.poolId);
+    }
+    if (message.shadowId !== "") {
+      writer.uint32(18).string(message.shadowId);
+    }
+    if (message.disagreeing !== false) {
+      writer.uint32(24).bool(message.disagreeing);
+    }
+    if (message.pagination !== undefined) {
+      Pagination.encode(message.pagination, writer.uint32(34).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListShadowDecisionsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListShadowDecisionsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.poolId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.shadowId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.disagreeing = reader.bool();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.pagination = Pagination.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ListShadowDecisionsRequest>, I>>(base?: I): ListShadowDecisionsRequest {
+    return ListShadowDecisionsRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ListShadowDecisionsRequest>, I>>(object: I): ListShadowDecisionsRequest {
+    const message = createBaseListShadowDecisionsRequest();
+    message.poolId = object.poolId ?? "";
+    message.shadowId = object.shadowId ?? "";
+    message.disagreeing = object.disagreeing ?? false;
+    message.pagination = (object.pagination !== undefined && object.pagination !== null)
+      ? Pagination.fromPartial(object.pagination)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseListShadowDecisionsResponse(): ListShadowDecisionsResponse {
+  return { data: [], pagination: undefined };
+}
+
+export const ListShadowDecisionsResponse: MessageFns<ListShadowDecisionsResponse> = {
+  encode(message: ListShadowDecisionsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.data) {
+      ShadowDecision.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.pagination !== undefined) {
+      Pagination.encode(message.pagination, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListShadowDecisionsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListShadowDecisionsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.data.push(ShadowDecision.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.pagination = Pagination.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ListShadowDecisionsResponse>, I>>(base?: I): ListShadowDecisionsResponse {
+    return ListShadowDecisionsResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ListShadowDecisionsResponse>, I>>(object: I): ListShadowDecisionsResponse {
+    const message = createBaseListShadowDecisionsResponse();
+    message.data = object.data?.map((e) => ShadowDecision.fromPartial(e)) || [];
+    message.pagination = (object.pagination !== undefined && object.pagination !== null)
+      ? Pagination.fromPartial(object.pagination)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseShadowDecision(): ShadowDecision {
+  return {
+    decisionId: "",
+    poolId: "",
+    shadowId: "",
+    strategy: "",
+    decidedAt: undefined,
+    ranking: [],
+    liveRecipientId: "",
+    shadowRecipientId: "",
+    agrees: false,
+    liveRankInShadow: 0,
+    shadowRankInLive: 0,
+    jaccardMilli: 0,
+    kendallTauMilli: undefined,
+    wouldFallBack: false,
+    costDeltaMicros: undefined,
+    headroomDeltaUs: undefined,
+    loadDelta: undefined,
+    tookUs: 0,
+    stateVersion: 0,
+    error: "",
+  };
+}
+
+export const ShadowDecision: MessageFns<ShadowDecision> = {
+  encode(message: ShadowDecision, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.decisionId !== "") {
+      writer.uint32(10).string(message.decisionId);
+    }
+    if (message.poolId !== "") {
+      writer.uint32(18).string(message.poolId);
+    }
+    if (message.shadowId !== "") {
+      writer.uint32(26).string(message.shadowId);
+    }
+    if (message.strategy !== "") {
+      writer.uint32(34).string(message.strategy);
+    }
+    if (message.decidedAt !== undefined) {
+      Timestamp.encode(message.decidedAt, writer.uint32(42).fork()).join();
+    }
+    for (const v of message.ranking) {
+      writer.uint32(50).string(v!);
+    }
+    if (message.liveRecipientId !== "") {
+      writer.uint32(58).string(message.liveRecipientId);
+    }
+    if (message.shadowRecipientId !== "") {
+      writer.uint32(66).string(message.shadowRecipientId);
+    }
+    if (message.agrees !== false) {
+      writer.uint32(72).bool(message.agrees);
+    }
+    if (message.liveRankInShadow !== 0) {
+      writer.uint32(80).uint32(message.liveRankInShadow);
+    }
+    if (message.shadowRankInLive !== 0) {
+      writer.uint32(88).uint32(message.shadowRankInLive);
+    }
+    if (message.jaccardMilli !== 0) {
+      writer.uint32(96).uint32(message.jaccardMilli);
+    }
+    if (message.kendallTauMilli !== undefined) {
+      writer.uint32(104).sint32(message.kendallTauMilli);
+    }
+    if (message.wouldFallBack !== false) {
+      writer.uint32(112).bool(message.wouldFallBack);
+    }
+    if (message.costDeltaMicros !== undefined) {
+      if (BigInt.asIntN(64, message.costDeltaMicros) !== message.costDeltaMicros) {
+        throw new globalThis.Error("value provided for field message.costDeltaMicros of type int64 too large");
+      }
+      writer.uint32(120).int64(message.costDeltaMicros);
+    }
+    if (message.headroomDeltaUs !== undefined) {
+      if (BigInt.asIntN(64, message.headroomDeltaUs) !== message.headroomDeltaUs) {
+        throw new globalThis.Error("value provided for field message.headroomDeltaUs of type int64 too large");
+      }
+      writer.uint32(128).int64(message.headroomDeltaUs);
+    }
+    if (message.loadDelta !== undefined) {
+      writer.uint32(136).sint32(message.loadDelta);
+    }
+    if (message.tookUs !== 0) {
+      writer.uint32(144).uint32(message.tookUs);
+    }
+    if (message.stateVersion !== 0) {
+      writer.uint32(152).uint32(message.stateVersion);
+    }
+    if (message.error !== "") {
+      writer.uint32(162).string(message.error);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ShadowDecision {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseShadowDecision();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.decisionId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.poolId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.shadowId = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.strategy = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.decidedAt = Timestamp.decode(reader, reader.uint32());
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.ranking.push(reader.string());
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.liveRecipientId = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.shadowRecipientId = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.agrees = reader.bool();
+            continue;
+          }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.liveRankInShadow = reader.uint32();
+            continue;
+          }
+          case 11: {
+            if (tag !== 88) {
+              break;
+            }
+
+            message.shadowRankInLive = reader.uint32();
+            continue;
+          }
+          case 12: {
+            if (tag !== 96) {
+              break;
+            }
+
+            message.jaccardMilli = reader.uint32();
+            continue;
+          }
+          case 13: {
+            if (tag !== 104) {
+              break;
+            }
+
+            message.kendallTauMilli = reader.sint32();
+            continue;
+          }
+          case 14: {
+            if (tag !== 112) {
+              break;
+            }
+
+            message.wouldFallBack = reader.bool();
+            continue;
+          }
+          case 15: {
+            if (tag !== 120) {
+              break;
+            }
+
+            message.costDeltaMicros = reader.int64() as bigint;
+            continue;
+          }
+          case 16: {
+            if (tag !== 128) {
+              break;
+            }
+
+            message.headroomDeltaUs = reader.int64() as bigint;
+            continue;
+          }
+          case 17: {
+            if (tag !== 136) {
+              break;
+            }
+
+            message.loadDelta = reader.sint32();
+            continue;
+          }
+          case 18: {
+            if (tag !== 144) {
+              break;
+            }
+
+            message.tookUs = reader.uint32();
+            continue;
+          }
+          case 19: {
+            if (tag !== 152) {
+              break;
+            }
+
+            message.stateVersion = reader.uint32();
+            continue;
+          }
+          case 20: {
+            if (tag !== 162) {
+              break;
+            }
+
+            message.error = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ShadowDecision>, I>>(base?: I): ShadowDecision {
+    return ShadowDecision.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ShadowDecision>, I>>(object: I): ShadowDecision {
+    const message = createBaseShadowDecision();
+    message.decisionId = object.decisionId ?? "";
+    message.poolId = object.poolId ?? "";
+    message.shadowId = object.shadowId ?? "";
+    message.strategy = object.strategy ?? "";
+    message.decidedAt = (object.decidedAt !== undefined && object.decidedAt !== null)
+      ? Timestamp.fromPartial(object.decidedAt)
+      : undefined;
+    message.ranking = object.ranking?.map((e) => e) || [];
+    message.liveRecipientId = object.liveRecipientId ?? "";
+    message.shadowRecipientId = object.shadowRecipientId ?? "";
+    message.agrees = object.agrees ?? false;
+    message.liveRankInShadow = object.liveRankInShadow ?? 0;
+    message.shadowRankInLive = object.shadowRankInLive ?? 0;
+    message.jaccardMilli = object.jaccardMilli ?? 0;
+    message.kendallTauMilli = object.kendallTauMilli ?? undefined;
+    message.wouldFallBack = object.wouldFallBack ?? false;
+    message.costDeltaMicros = (object.costDeltaMicros !== undefined && object.costDeltaMicros !== null)
+      ? BigInt(object.costDeltaMicros)
+      : undefined;
+    message.headroomDeltaUs = (object.headroomDeltaUs !== undefined && object.headroomDeltaUs !== null)
+      ? BigInt(object.headroomDeltaUs)
+      : undefined;
+    message.loadDelta = object.loadDelta ?? undefined;
+    message.tookUs = object.tookUs ?? 0;
+    message.stateVersion = object.stateVersion ?? 0;
+    message.error = object.error ?? "";
+    return message;
+  },
+};
+
 function createBaseReportOutcomeRequest(): ReportOutcomeRequest {
   return { assignmentId: "", success: false, latency: "", resetAt: undefined };
 }
@@ -3392,6 +4472,30 @@ export const RoutingServiceService = {
       Buffer.from(ExportDecisionResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ExportDecisionResponse => ExportDecisionResponse.decode(value),
   },
+  /** What the shadows of a pool would have chosen, compared with what was decided: agreement, fairness, cost, breaches. */
+  getShadowReport: {
+    path: "/ductor.v1.RoutingService/GetShadowReport" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: GetShadowReportRequest): Buffer =>
+      Buffer.from(GetShadowReportRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): GetShadowReportRequest => GetShadowReportRequest.decode(value),
+    responseSerialize: (value: GetShadowReportResponse): Buffer =>
+      Buffer.from(GetShadowReportResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): GetShadowReportResponse => GetShadowReportResponse.decode(value),
+  },
+  /** Single comparisons with the shadows of a pool, latest first. */
+  listShadowDecisions: {
+    path: "/ductor.v1.RoutingService/ListShadowDecisions" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListShadowDecisionsRequest): Buffer =>
+      Buffer.from(ListShadowDecisionsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListShadowDecisionsRequest => ListShadowDecisionsRequest.decode(value),
+    responseSerialize: (value: ListShadowDecisionsResponse): Buffer =>
+      Buffer.from(ListShadowDecisionsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListShadowDecisionsResponse => ListShadowDecisionsResponse.decode(value),
+  },
   /** Says how an assignment went. Strategies that learn, and the ejection of recipients that fail, go by it. */
   reportOutcome: {
     path: "/ductor.v1.RoutingService/ReportOutcome" as const,
@@ -3424,6 +4528,10 @@ export interface RoutingServiceServer extends UntypedServiceImplementation {
   replayDecision: handleUnaryCall<ReplayDecisionRequest, ReplayDecisionResponse>;
   /** The record of the decision with all documents that it names: a file that can be replayed without a database. */
   exportDecision: handleUnaryCall<ExportDecisionRequest, ExportDecisionResponse>;
+  /** What the shadows of a pool would have chosen, compared with what was decided: agreement, fairness, cost, breaches. */
+  getShadowReport: handleUnaryCall<GetShadowReportRequest, GetShadowReportResponse>;
+  /** Single comparisons with the shadows of a pool, latest first. */
+  listShadowDecisions: handleUnaryCall<ListShadowDecisionsRequest, ListShadowDecisionsResponse>;
   /** Says how an assignment went. Strategies that learn, and the ejection of recipients that fail, go by it. */
   reportOutcome: handleUnaryCall<ReportOutcomeRequest, ReportOutcomeResponse>;
 }
@@ -3572,6 +4680,38 @@ export interface RoutingServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ExportDecisionResponse) => void,
+  ): ClientUnaryCall;
+  /** What the shadows of a pool would have chosen, compared with what was decided: agreement, fairness, cost, breaches. */
+  getShadowReport(
+    request: GetShadowReportRequest,
+    callback: (error: ServiceError | null, response: GetShadowReportResponse) => void,
+  ): ClientUnaryCall;
+  getShadowReport(
+    request: GetShadowReportRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: GetShadowReportResponse) => void,
+  ): ClientUnaryCall;
+  getShadowReport(
+    request: GetShadowReportRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: GetShadowReportResponse) => void,
+  ): ClientUnaryCall;
+  /** Single comparisons with the shadows of a pool, latest first. */
+  listShadowDecisions(
+    request: ListShadowDecisionsRequest,
+    callback: (error: ServiceError | null, response: ListShadowDecisionsResponse) => void,
+  ): ClientUnaryCall;
+  listShadowDecisions(
+    request: ListShadowDecisionsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListShadowDecisionsResponse) => void,
+  ): ClientUnaryCall;
+  listShadowDecisions(
+    request: ListShadowDecisionsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListShadowDecisionsResponse) => void,
   ): ClientUnaryCall;
   /** Says how an assignment went. Strategies that learn, and the ejection of recipients that fail, go by it. */
   reportOutcome(
