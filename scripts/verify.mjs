@@ -1,6 +1,6 @@
 // `npm run verify`: everything CI checks, in one command. With --ci also what needs CI's machine: the store suite on a
-// real PostgreSQL server, the bus on a real Redis server, and the simulator's 500 seeds. Ends with one line, "N passed,
-// N failed": every test of a vitest run counts as one, and so does every other check. Exits with 1 when something
+// real PostgreSQL server, the bus on a real Redis server, more fuzz, and the simulator's 500 seeds. Ends with one line,
+// "N passed, N failed": every test of a vitest run counts as one, and so does every other check. Exits with 1 when something
 // failed.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -39,9 +39,16 @@ function busCheck() {
   return { name: 'bus on Redis', command: 'vitest', args: ['run', 'engine/src/bus/'], env, isVitest: true };
 }
 
+/** More inputs than `npm test` gives each target. */
+function fuzzCheck() {
+  const env = { DUCTOR_FUZZ_RUNS: '10000' };
+  const args = ['run', 'test/fuzz/'];
+  return { name: 'fuzz 9 x 10,000', command: 'vitest', args, env, isVitest: true };
+}
+
 /** What only CI runs. */
 async function ciChecks() {
-  const checks = [await storeCheck(), busCheck()];
+  const checks = [await storeCheck(), busCheck(), fuzzCheck()];
   if (readJson('package.json').scripts.simulate) {
     const args = ['run', '--silent', 'simulate', '--', '--seeds', '500'];
     checks.push({ name: 'simulate 500 seeds', command: 'npm', args, limitMinutes: 20 });

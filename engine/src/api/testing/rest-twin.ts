@@ -3,12 +3,17 @@ import { isJsonObject, type JsonFields } from '../json/check-message.js';
 import type { ContractMethod } from '../contract/contract.js';
 import type { HttpCall } from './http-call.js';
 
+/** As it stands in a path or query. */
+function textOf(value: unknown): string {
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
 function queryOf(fields: JsonFields, prefix = ''): readonly string[] {
   return Object.entries(fields).flatMap(([name, value]): readonly string[] => {
     const at = `${prefix}${name}`;
     if (isJsonObject(value)) return queryOf(value, `${at}.`);
     const items: readonly unknown[] = Array.isArray(value) ? value : [value];
-    return items.map((item) => `${encodeURIComponent(at)}=${encodeURIComponent(String(item))}`);
+    return items.map((item) => `${encodeURIComponent(at)}=${encodeURIComponent(textOf(item))}`);
   });
 }
 
@@ -23,7 +28,7 @@ export function restTwin(
   const path = binding.template.replaceAll(/\{([a-z_]+)\}/g, (_, field: string) => {
     const value = left[field];
     delete left[field];
-    return encodeURIComponent(String(value ?? ''));
+    return encodeURIComponent(textOf(value ?? ''));
   });
   const { verb: method, body } = binding;
   if (body === '*') return { method, path, body: JSON.stringify(left) };
