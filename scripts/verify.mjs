@@ -1,7 +1,7 @@
 // `npm run verify`: everything CI checks, in one command. With --ci also what needs CI's machine: the store suite on a
 // real PostgreSQL server, the bus on a real Redis server, more fuzz, and the simulator's 500 seeds. Ends with one line,
-// "N passed, N failed": every test of a vitest run counts as one, and so does every other check. Exits with 1 when something
-// failed.
+// "N passed, N failed": every test of a vitest run counts as one, and so does every other check. Exits with 1 when
+// something failed.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCheck, seconds } from './lib/check.mjs';

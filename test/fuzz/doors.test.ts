@@ -1,6 +1,6 @@
 /**
- * Requests from outside against a node on PostgreSQL: JSON bodies, protobuf bytes, HTTP/2 frames, queries with cursors and
- * filters. Each is answered or refused in words: no fault, nothing in the log, and the node serves afterwards.
+ * Requests from outside against a node on PostgreSQL: JSON bodies, protobuf bytes, HTTP/2 frames, queries with cursors
+ * and filters. Each is answered or refused in words: no fault, nothing in the log, and the node serves afterwards.
  */
 import { fromJson, toBinary, type JsonValue } from '@bufbuild/protobuf';
 import { once } from 'node:events';

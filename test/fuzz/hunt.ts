@@ -1,6 +1,6 @@
 /**
- * Gives a target many inputs. It may answer, or refuse with an error of the catalogue; whatever else it throws, an input
- * that takes it more than 100 ms, and anything it leaves in what all objects share, is a find.
+ * Gives a target many inputs. It may answer, or refuse with an error of the catalogue; whatever else it throws, an
+ * input that takes it more than 100 ms, and anything it leaves in what all objects share, is a find.
  */
 import { expect } from 'vitest';
 import { DuctorError, seededRandom } from '../../engine/src/kernel/index.js';

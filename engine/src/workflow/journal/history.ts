@@ -240,6 +240,15 @@ function slateDetailOf(entry: SlateEntry): Readonly<Record<string, unknown>> {
   return { pool_id: poolId, recipients: shownValue(entry.recipients), digest, ...(isReused ? { reused: true } : {}) };
 }
 
+type TurnEntry = Entry & { readonly kind: 'run_resumed' | 'run_continuing' | 'run_compensating' };
+
+/** How a run goes on in another way. */
+function turnDetailOf(entry: TurnEntry): Readonly<Record<string, unknown>> {
+  if (entry.kind === 'run_compensating') return { steps: entry.steps };
+  if (entry.kind === 'run_continuing') return { input: shownSource(entry.input), version: entry.version };
+  return entry.requestedBy === '' ? {} : { requested_by: entry.requestedBy };
+}
+
 function detailOf(entry: Entry): Readonly<Record<string, unknown>> {
   switch (entry.kind) {
     case 'run_started':
@@ -277,8 +286,6 @@ function detailOf(entry: Entry): Readonly<Record<string, unknown>> {
     case 'approval_escalated':
     case 'step_skipped':
       return {};
-    case 'run_resumed':
-      return entry.requestedBy === '' ? {} : { requested_by: entry.requestedBy };
     case 'step_opened':
     case 'step_continuing':
     case 'step_closing':
@@ -293,10 +300,10 @@ function detailOf(entry: Entry): Readonly<Record<string, unknown>> {
     case 'run_terminated':
     case 'run_parked':
       return holdDetailOf(entry);
+    case 'run_resumed':
     case 'run_continuing':
-      return { input: shownSource(entry.input), version: entry.version };
     case 'run_compensating':
-      return { steps: entry.steps };
+      return turnDetailOf(entry);
     case 'run_ending':
     case 'run_closed':
       return endDetailOf(entry);
