@@ -246,7 +246,11 @@ describe('park and retry', () => {
     await run.retry();
     expect(await outcome(run)).toBe('paid b-1');
     expect((await client.get(run.id)).steps[0]?.attempt).toBe(3);
-    await expect(run.retry()).rejects.toMatchObject({ code: 'unimplemented' });
+    await expect(run.retry()).rejects.toMatchObject({ code: 'invalid_argument' });
+    const again = await run.retry({ from: 'charge', idempotencyKey: 'again' });
+    expect(again.id).not.toBe(run.id);
+    expect((await run.retry({ from: 'charge', idempotencyKey: 'again' })).id).toBe(again.id);
+    expect(await outcome(client.run(again.id))).toBe('paid b-1');
     const open = await client.trigger(patient, { id: 'b-2' });
     await expect(open.retry()).rejects.toMatchObject({ code: 'run_not_parked' });
     await until('the body to run', () => began.has('b-2'));

@@ -207,6 +207,23 @@ describe('ductor run', () => {
   });
 });
 
+describe('ductor run signal-with-start', () => {
+  it('starts a run that has the signal, and then signals it', async () => {
+    const steps = ['one', 'two'].map((ref) => ({ ref, type: 'STEP_TYPE_SIGNAL', args: { name: 'add' } }));
+    const edges = [{ source_ref: 'one', target_ref: 'two', type: 'EDGE_TYPE_SUCCESS' }];
+    await done('workflow', 'publish', file('cart.json', { family_slug: 'cart', steps, edges }));
+    const say = (payload: string) =>
+      done('run', 'signal-with-start', 'cart', 'add', '--run-key', 'ada', '--payload', payload);
+    const first = await say('1');
+    expect(first).toMatch(/^[0-9a-f-]{36} {2}[A-Z]+ {2}started with add\n$/);
+    const [id = ''] = first.split(' ');
+    expect(await say('2')).toMatch(new RegExp(`^${id} {2}[A-Z]+ {2}heard add\n$`));
+    const { out } = await ductor(['run', 'watch', id]);
+    expect(out).toContain('run  COMPLETED');
+    expect((await ductor(['run', 'signal-with-start', 'cart', 'add'])).err).toContain('--run-key');
+  });
+});
+
 describe('ductor run explain, pause, resume, retry and terminate', () => {
   it('says what a run waits for', async () => {
     const id = idOf(await done('run', 'trigger', 'long', '--json'));
@@ -221,6 +238,10 @@ describe('ductor run explain, pause, resume, retry and terminate', () => {
     expect((await ductor(['run', 'retry', id])).err).toContain('[run_not_parked]');
     expect(await done('run', 'terminate', id, '--reason', 'enough')).toBe(`${id}  TERMINATED\n`);
     expect(await done('run', 'explain', id)).toContain('CLOSED');
+    const again = await done('run', 'retry', id, '--key', 'again', '--reason', 'not enough');
+    expect(again).toMatch(/^[0-9a-f-]{36} {2}[A-Z]+\n$/);
+    expect(again).not.toContain(id);
+    expect((await done('run', 'retry', id, '--key', 'again')).split(' ')[0]).toBe(again.split(' ')[0]);
     expect(await done('run', 'history', id)).toMatch(/run_paused.*lunch[\s\S]*run_terminated.*enough/);
   });
 

@@ -17,8 +17,11 @@ export interface RunControls {
   pause(reason?: string): Promise<RunView>;
   /** Lets it go on after a pause, or after it was parked. */
   resume(): Promise<RunView>;
-  /** Lets a parked run go on with a new attempt of the step that parked it. Throws run_not_parked, unimplemented. */
-  retry(): Promise<RunView>;
+  /**
+   * Tries again what went wrong: a parked run goes on in place; of one that has ended a new run is started, which keeps
+   * what ended well, and is answered. Throws run_not_parked, invalid_argument, idempotency_conflict, run_key_taken.
+   */
+  retry(options?: RetryOptions): Promise<RunView>;
   /**
    * Says something to it. Resolves once the run is sure to hear it, exactly once. Throws signal_unknown, run_closed,
    * mailbox_full, invalid_argument for a payload that the step's schema refuses.
@@ -39,6 +42,16 @@ export interface RunControls {
 export interface SendOptions {
   /** The same id is heard once, within 24 hours: sending it again is safe. Default: one that is drawn. */
   readonly id?: string;
+}
+
+/** How a run that has ended is tried again. */
+export interface RetryOptions {
+  /** Ref of a step that runs again, with all that follow from it. Default: what has not ended well. */
+  readonly from?: string;
+  /** The same key answers the run that was started first. */
+  readonly idempotencyKey?: string;
+  /** Why, for the audit trail. */
+  readonly reason?: string;
 }
 
 /** How a run is forked. */
@@ -88,7 +101,10 @@ export function runControls(runs: RunServiceClient, runId: string, setup: () => 
         return runs.forkRun(request, metadata, options, done);
       }, reason),
     resume: () => ask(({ metadata, options }, done) => runs.resumeRun({ runId }, metadata, options, done)),
-    retry: () => ask(({ metadata, options }, done) => runs.retryRun({ runId }, metadata, options, done)),
+    retry: ({ from = '', idempotencyKey = '', reason = '' } = {}) =>
+      ask(({ metadata, options }, done) => {
+        return runs.retryRun({ runId, from, idempotencyKey, reason }, metadata, options, done);
+      }, reason),
     async signal(name, payload, { id } = {}) {
       const request = SignalRunRequest.fromPartial({
         ...{ runId, name, signalId: id ?? randomUUID() },

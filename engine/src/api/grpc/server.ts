@@ -43,6 +43,7 @@ import { exportRun } from './runs/export-run.js';
 import { forkRun } from './runs/fork-run.js';
 import { getRun, getRunHistory, listRuns } from './runs/read-runs.js';
 import { queryRun } from './runs/query-run.js';
+import { retryRun } from './runs/retry-run.js';
 import { signalRun } from './runs/signal-run.js';
 import { updateRun } from './runs/update-run.js';
 import { signalWithStart } from './runs/signal-with-start.js';
@@ -216,6 +217,7 @@ function buildServices(options: GrpcServerOptions, feed: RunFeed, guard: GuardOp
       .unary(R.queryRun, queryRun(signals))
       .unary(R.signalWithStart, signalWithStart({ triggers, signals }))
       .unary(R.forkRun, forkRun({ load, reader, plans, catalog, coordinator, starts }))
+      .unary(R.retryRun, retryRun({ load, reader, plans, catalog, coordinator, starts }))
       .unary(R.explainRun, explainRun({ load, plans, reader, workers: options.bridge }))
       .bidi(R.awaitRuns, awaitRuns({ feed, starts, clock })),
     ...tenancyMethods(tenancy, guard),
@@ -242,7 +244,6 @@ function controlMethods(
     .unary(R.terminateRun, controls.terminateRun(control))
     .unary(R.pauseRun, controls.pauseRun(control))
     .unary(R.resumeRun, controls.resumeRun(control))
-    .unary(R.retryRun, controls.retryRun(control))
     .unary(R.batchRuns, batchRuns({ reader, coordinator: control.coordinator }))
     .unary(R.listDeadLetters, listDeadLetters({ reader }));
 }

@@ -12,7 +12,8 @@ import { forkRun, type ForkOptions } from './fork.js';
 import { showHistory } from './history.js';
 import { listRuns, RUN_STATE_NAMES, type ListOptions } from './list.js';
 import { showRun, type ShowRunOptions } from './show.js';
-import { approveRun, signalRun, type ApproveOptions, type SignalOptions } from './signal.js';
+import { approveRun, signalRun, signalWithStart } from './signal.js';
+import type { ApproveOptions, SignalOptions, SignalStartOptions } from './signal.js';
 import { triggerRun, type TriggerOptions } from './trigger.js';
 import { watchRun, type WatchOptions } from './watch.js';
 
@@ -145,18 +146,27 @@ function controllingCommands(group: Command, context: CliContext): void {
       .option('--reason <text>', 'why; at most 4096 characters')
       .action((runId: string, options: ControlOptions) => controlRun(context, what, runId, options));
   };
-  const plain = (what: 'resume' | 'retry', summary: string): void => {
-    clientCommand(group, {
-      usage: `${what} <run>`,
-      summary,
-      examples: [[`ductor run ${what} 01986b…`, summary]],
-    }).action((runId: string, options: ControlOptions) => controlRun(context, what, runId, options));
-  };
   reasoned('cancel', 'ask a run to end: running steps are told to stop and are waited for', 'ordered twice');
   reasoned('terminate', 'end a run at once: what its steps still answer is ignored', 'stuck for good');
   reasoned('pause', 'hold a run: nothing new begins, running steps may end', 'provider is down');
-  plain('resume', 'let a run go on that is paused or parked');
-  plain('retry', 'let a parked run go on with a new attempt of the step that parked it, at once');
+  const resuming = 'let a run go on that is paused or parked';
+  clientCommand(group, {
+    usage: 'resume <run>',
+    summary: resuming,
+    examples: [['ductor run resume 01986b…', resuming]],
+  }).action((runId: string, options: ControlOptions) => controlRun(context, 'resume', runId, options));
+  clientCommand(group, {
+    usage: 'retry <run>',
+    summary: 'try again what went wrong: of a parked run in place, of one that has ended by a new run',
+    examples: [
+      ['ductor run retry 01986b…', 'a parked run goes on at once; a new run keeps what ended well in one that failed'],
+      ['ductor run retry 01986b… --from charge --key again-1', 'this step and all that follow from it'],
+    ],
+  })
+    .option('--from <step>', 'of a run that has ended: the first step that runs again')
+    .option('--key <key>', 'of a run that has ended: the same key answers the run that was started first')
+    .option('--reason <text>', 'why; at most 4096 characters')
+    .action((runId: string, options: ControlOptions) => controlRun(context, 'retry', runId, options));
 }
 
 /** Commands that say something to a run. */
@@ -172,6 +182,21 @@ function speakingCommands(group: Command, context: CliContext): void {
     .option('--payload <json>', 'payload as JSON, @FILE, or - for standard input; default: null')
     .option('--id <id>', 'the same id is heard once, within 24 hours')
     .action((runId: string, name: string, options: SignalOptions) => signalRun(context, runId, name, options));
+  clientCommand(group, {
+    usage: 'signal-with-start <workflow> <name>',
+    summary: 'signal the open run of a run key, or start one that has received the signal when it begins',
+    examples: [
+      [`ductor run signal-with-start cart add --run-key ada --payload '{"item": 7}'`, 'one run for each customer'],
+    ],
+  })
+    .requiredOption('--run-key <key>', 'at most one run of the workflow is open with it')
+    .option('--payload <json>', 'payload as JSON, @FILE, or - for standard input; default: null')
+    .option('--id <id>', 'the same id is heard once, within 24 hours')
+    .option('--input <json>', 'of a run that is started: input as JSON, or @FILE; default: null')
+    .option('--attribute <name=value>', 'of a run that is started: searchable label; may be repeated', pair)
+    .option('--version <number>', 'of a run that is started: this version', wholeNumber(1, MAX_VERSION))
+    .option('--retention <duration>', 'of a run that is started: keep it so long after its end', duration)
+    .action((slug: string, name: string, options: SignalStartOptions) => signalWithStart(context, slug, name, options));
   clientCommand(group, {
     usage: 'approve <run> <approval>',
     summary: 'decide an approval',

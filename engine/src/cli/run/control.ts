@@ -11,22 +11,26 @@ import { findRun } from './show.js';
 /** Options of the commands; only some take a reason. */
 export interface ControlOptions extends ClientOptions {
   readonly reason?: string;
+  /** Of retry. */
+  readonly from?: string;
+  readonly key?: string;
 }
 
 /** What is asked: sends the request, answered by the run as it is then. */
 type Ask = (
   engine: EngineClient,
-  request: { readonly runId: string; readonly reason: string },
+  request: { readonly runId: string; readonly reason: string } & Pick<ControlOptions, 'from' | 'key'>,
   rest: CallRest<{ data: Run | undefined }>,
 ) => unknown;
 
 /** How each is asked. */
 const ASKS = {
-  cancel: ({ runs }, request, rest) => runs.cancelRun({ ...request }, ...rest),
-  terminate: ({ runs }, request, rest) => runs.terminateRun({ ...request }, ...rest),
-  pause: ({ runs }, request, rest) => runs.pauseRun({ ...request }, ...rest),
+  cancel: ({ runs }, { runId, reason }, rest) => runs.cancelRun({ runId, reason }, ...rest),
+  terminate: ({ runs }, { runId, reason }, rest) => runs.terminateRun({ runId, reason }, ...rest),
+  pause: ({ runs }, { runId, reason }, rest) => runs.pauseRun({ runId, reason }, ...rest),
   resume: ({ runs }, { runId }, rest) => runs.resumeRun({ runId }, ...rest),
-  retry: ({ runs }, { runId }, rest) => runs.retryRun({ runId }, ...rest),
+  retry: ({ runs }, { runId, reason, from = '', key: idempotencyKey = '' }, rest) =>
+    runs.retryRun({ runId, reason, from, idempotencyKey }, ...rest),
 } satisfies Readonly<Record<string, Ask>>;
 
 const isHeld = (state: RunState): boolean => state === RunState.RUN_STATE_PAUSED || state === RunState.RUN_STATE_PARKED;
@@ -66,7 +70,8 @@ export function controlRun(
 ): Promise<void> {
   return withEngine(context, options, async (engine) => {
     const { terminal } = context;
-    const request = { runId, reason: options.reason ?? '' };
+    const { reason = '', ...more } = options;
+    const request = { ...more, runId, reason };
     const { data } = await engine.ask<{ data: Run | undefined }>((...rest) => ASKS[what](engine, request, rest));
     const run = await heard(engine, given(data), HAS_HEARD[what]);
     if (options.json === true) terminal.out(`${await messageToJson('Run', Run, run)}\n`);

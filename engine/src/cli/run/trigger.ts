@@ -23,7 +23,8 @@ export interface TriggerOptions extends ClientOptions {
   readonly timeout?: number;
 }
 
-function requestOf(familySlug: string, options: TriggerOptions): TriggerRunRequest {
+/** What is asked for by the options. Throws invalid_argument for an input that is no JSON. */
+export function triggerOf(familySlug: string, options: TriggerOptions): TriggerRunRequest {
   const { input, key = '', runKey = '', attribute = {}, version = 0 } = options;
   const retention = options.retention === undefined ? '' : formatDurationMs(options.retention);
   const payload = ((): TriggerRunRequest['inputPayload'] => {
@@ -44,7 +45,7 @@ function requestOf(familySlug: string, options: TriggerOptions): TriggerRunReque
 export function triggerRun(context: CliContext, slug: string, options: TriggerOptions): Promise<void> {
   return withEngine(context, options, async (engine) => {
     const { terminal } = context;
-    const request = requestOf(slug, options);
+    const request = triggerOf(slug, options);
     const { data } = await engine.ask<TriggerRunResponse>((...rest) => engine.runs.triggerRun(request, ...rest));
     const run = given(data);
     if (options.wait === true) {

@@ -66,6 +66,27 @@ describe('a fork', () => {
     expect(planFork(plan, source.state, 'after').kept.map(({ path }) => path)).toEqual(['each', 'all']);
   });
 
+  it('runs again what was undone, and without a step only what did not end well', () => {
+    const plan = planOf({
+      steps: {
+        a: { type: 'CALLBACK' },
+        b: { type: 'CALLBACK' },
+        bad: { type: 'CALLBACK', retry: { maxAttempts: 1 } },
+        undo: { type: 'CALLBACK', compensates: { sourceRef: 'b', condition: null } },
+      },
+      edges: [edge('a', 'b'), edge('b', 'bad')],
+    });
+    const source = drive(plan);
+    source.give(start());
+    source.give(completed('a'));
+    source.give(completed('b'));
+    source.give(failed('bad'));
+    source.give(completed('undo'));
+    expect(source.state.status).toBe('FAILED');
+    const { kept, again } = planFork(plan, source.state, null);
+    expect([kept.map(({ path }) => path), again]).toEqual([['a'], ['b', 'bad']]);
+  });
+
   it('goes over to another version: a step that is new there runs, with what follows', () => {
     const source = drive(sequence('a', 'c'));
     source.give(start());

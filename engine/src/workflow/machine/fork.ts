@@ -39,19 +39,28 @@ function endOf(step: PlanStep, state: StepState | undefined): KeptStep['end'] | 
   return step.outgoing.some((edge) => HANDLING.has(edge.type)) ? { status: 'FAILED', error: state.error } : undefined;
 }
 
+/** Steps whose compensation has begun: what they did is no more, or may not be. */
+function undoneSteps({ steps }: Plan, state: RunState): ReadonlySet<string> {
+  const begun = steps.filter(({ ref }) => (state.steps.get(ref)?.status ?? 'SKIPPED') !== 'SKIPPED');
+  return new Set(begun.flatMap(({ compensates }) => compensates?.sourceRef ?? []));
+}
+
 /**
  * What a fork of a run from a step comes to: that step runs again, whatever follows from it by the edges of the plan,
- * and what has not ended in the run, with what follows from that.
+ * and what has not ended in the run, or was undone, with what follows from that.
  *
  * @param plan of the version that the fork executes
- * @param from ref of a step of the plan
+ * @param from ref of a step of the plan; null: only what has not ended well runs again
  */
-export function planFork(plan: Plan, state: RunState, from: string): ForkPlan {
+export function planFork(plan: Plan, state: RunState, from: string | null): ForkPlan {
   const again = new Set<string>();
   const kept: KeptStep[] = [];
   const gathered = new Map<string, string>();
   for (const step of plan.steps) if (step.type === 'GATHER') gathered.set(step.of, step.ref);
-  const ends = new Map(plan.steps.map((step) => [step.ref, endOf(step, state.steps.get(step.ref))]));
+  const undone = undoneSteps(plan, state);
+  const ends = new Map(
+    plan.steps.map((step) => [step.ref, undone.has(step.ref) ? undefined : endOf(step, state.steps.get(step.ref))]),
+  );
   const isAgain = ({ ref, incoming }: PlanStep): boolean =>
     ref === from || ends.get(ref) === undefined || incoming.some(({ sourceRef }) => again.has(sourceRef));
   // A scatter whose outputs are to be gathered anew has to run anew: they stand nowhere else.

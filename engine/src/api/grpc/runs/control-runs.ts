@@ -1,5 +1,4 @@
-/** CancelRun, TerminateRun, PauseRun, ResumeRun, RetryRun: requests that go through the mailbox of the run. */
-import { DuctorError } from '../../../kernel/index.js';
+/** CancelRun, TerminateRun, PauseRun, ResumeRun: requests that go through the mailbox of the run. */
 import {
   RunServiceService as R,
   type CancelRunRequest,
@@ -8,8 +7,6 @@ import {
   type PauseRunResponse,
   type ResumeRunRequest,
   type ResumeRunResponse,
-  type RetryRunRequest,
-  type RetryRunResponse,
   type Run,
   type TerminateRunRequest,
   type TerminateRunResponse,
@@ -17,8 +14,8 @@ import {
 import { actorText, deedOf } from '../../../tenancy/index.js';
 import type { Unary } from '../call.js';
 import { FieldChecks } from '../checks/field-checks.js';
-import { isClosed, type Coordinator, type PlanSource, type RunKey } from '../ports.js';
-import { missingRun, showRun } from './read-runs.js';
+import type { Coordinator, PlanSource, RunKey } from '../ports.js';
+import { showRun } from './read-runs.js';
 import type { RunLoader } from './run-loader.js';
 
 /** What they need. */
@@ -84,25 +81,4 @@ export function resumeRun(controls: RunControls): Unary<ResumeRunRequest, Resume
       controls.coordinator.resume(key, actorText(principal), deed),
     );
   };
-}
-
-/** Throws not_found, unimplemented for a run that has ended, run_not_parked for one that goes on. */
-async function mustBeParked({ load }: RunControls, key: RunKey): Promise<void> {
-  const state = await load(key);
-  if (state === undefined) throw missingRun(key.runId);
-  if (isClosed(state)) {
-    const message = `run ${key.runId} has ended (${state.status}); this version retries parked runs only`;
-    throw new DuctorError('unimplemented', message, { remedy: 'Trigger the workflow again with the same input.' });
-  }
-  if (state.parked !== null) return;
-  throw new DuctorError('run_not_parked', `run ${key.runId} is ${state.status}, not parked`);
-}
-
-/** RetryRun: of a parked run. */
-export function retryRun(controls: RunControls): Unary<RetryRunRequest, RetryRunResponse> {
-  return (request, principal) =>
-    handIn(controls, principal.tenantId, request, async (key) => {
-      await mustBeParked(controls, key);
-      await controls.coordinator.retry(key, actorText(principal), deedOf(principal, R.retryRun.path));
-    });
 }

@@ -49,7 +49,12 @@ function check({ runId, from, idempotencyKey, reason }: ForkRunRequest): void {
   checks.done();
 }
 
-async function planOf({ plans }: Forks, { tenantId, familySlug }: RunState, version: number): Promise<Plan> {
+/** The plan that a fork executes. Throws not_found. */
+export async function planOfFork(
+  { plans }: Pick<Forks, 'plans'>,
+  { tenantId, familySlug }: RunState,
+  version: number,
+): Promise<Plan> {
   const plan = plans.peek(tenantId, familySlug, version) ?? (await plans.load(tenantId, familySlug, version));
   if (plan !== undefined) return plan;
   const remedy = `ListWorkflowVersions, or \`ductor workflow show ${familySlug}\`, tells which there are.`;
@@ -57,7 +62,7 @@ async function planOf({ plans }: Forks, { tenantId, familySlug }: RunState, vers
 }
 
 /** Throws invalid_argument when the plan has no such step, or it cannot be forked from. */
-function checkFrom(plan: Plan, from: string): void {
+export function checkFrom(plan: Plan, from: string): void {
   const refs = plan.steps.flatMap(({ ref, compensates }) => (compensates === null ? ref : []));
   if (refs.includes(from)) return;
   const checks = new FieldChecks();
@@ -67,7 +72,11 @@ function checkFrom(plan: Plan, from: string): void {
 }
 
 /** The kept steps with their large values. */
-async function wholeSteps({ reader }: Forks, state: RunState, kept: readonly KeptStep[]): Promise<readonly KeptStep[]> {
+export async function wholeSteps(
+  { reader }: Pick<Forks, 'reader'>,
+  state: RunState,
+  kept: readonly KeptStep[],
+): Promise<readonly KeptStep[]> {
   const refs = kept.flatMap(({ end }) => (end.status === 'COMPLETED' ? (end.output.absent ?? []) : []));
   const payloads = await readPayloads(reader, state, refs);
   return kept.map((step) => {
@@ -96,7 +105,7 @@ export function forkRun(forks: Forks): Unary<ForkRunRequest, ForkRunResponse> {
     if (state === undefined) throw missingRun(runId);
     const { familySlug, input, attributes } = state;
     const version = request.version || state.version;
-    const plan = await planOf(forks, state, version);
+    const plan = await planOfFork(forks, state, version);
     checkFrom(plan, from);
     const fork = planFork(plan, state, from);
     const isOther = version !== state.version;

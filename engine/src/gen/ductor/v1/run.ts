@@ -479,10 +479,24 @@ export interface ResumeRunResponse {
 
 export interface RetryRunRequest {
   runId: string;
+  /**
+   * Of a run that has ended: ref of a step that runs again, with all that follow from it. Empty: what has not ended well.
+   * One that completed needs it.
+   */
+  from: string;
+  /** Of a run that has ended, as in TriggerRunRequest. One that had a run key keeps it: then there is no idempotency key. */
+  idempotencyKey: string;
+  /** At most 4096 characters. */
+  reason: string;
 }
 
 export interface RetryRunResponse {
-  data: Run | undefined;
+  /** The run that goes on: of one that had ended, the new one. */
+  data:
+    | Run
+    | undefined;
+  /** It is a new one. */
+  started: boolean;
 }
 
 export interface SignalRunRequest {
@@ -4278,13 +4292,22 @@ export const ResumeRunResponse: MessageFns<ResumeRunResponse> = {
 };
 
 function createBaseRetryRunRequest(): RetryRunRequest {
-  return { runId: "" };
+  return { runId: "", from: "", idempotencyKey: "", reason: "" };
 }
 
 export const RetryRunRequest: MessageFns<RetryRunRequest> = {
   encode(message: RetryRunRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.runId !== "") {
       writer.uint32(10).string(message.runId);
+    }
+    if (message.from !== "") {
+      writer.uint32(18).string(message.from);
+    }
+    if (message.idempotencyKey !== "") {
+      writer.uint32(26).string(message.idempotencyKey);
+    }
+    if (message.reason !== "") {
+      writer.uint32(34).string(message.reason);
     }
     return writer;
   },
@@ -4310,6 +4333,30 @@ export const RetryRunRequest: MessageFns<RetryRunRequest> = {
             message.runId = reader.string();
             continue;
           }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.from = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.idempotencyKey = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4328,18 +4375,24 @@ export const RetryRunRequest: MessageFns<RetryRunRequest> = {
   fromPartial<I extends Exact<DeepPartial<RetryRunRequest>, I>>(object: I): RetryRunRequest {
     const message = createBaseRetryRunRequest();
     message.runId = object.runId ?? "";
+    message.from = object.from ?? "";
+    message.idempotencyKey = object.idempotencyKey ?? "";
+    message.reason = object.reason ?? "";
     return message;
   },
 };
 
 function createBaseRetryRunResponse(): RetryRunResponse {
-  return { data: undefined };
+  return { data: undefined, started: false };
 }
 
 export const RetryRunResponse: MessageFns<RetryRunResponse> = {
   encode(message: RetryRunResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.data !== undefined) {
       Run.encode(message.data, writer.uint32(10).fork()).join();
+    }
+    if (message.started !== false) {
+      writer.uint32(16).bool(message.started);
     }
     return writer;
   },
@@ -4365,6 +4418,14 @@ export const RetryRunResponse: MessageFns<RetryRunResponse> = {
             message.data = Run.decode(reader, reader.uint32());
             continue;
           }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.started = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4383,6 +4444,7 @@ export const RetryRunResponse: MessageFns<RetryRunResponse> = {
   fromPartial<I extends Exact<DeepPartial<RetryRunResponse>, I>>(object: I): RetryRunResponse {
     const message = createBaseRetryRunResponse();
     message.data = (object.data !== undefined && object.data !== null) ? Run.fromPartial(object.data) : undefined;
+    message.started = object.started ?? false;
     return message;
   },
 };
@@ -7516,8 +7578,9 @@ export const RunServiceService = {
     responseDeserialize: (value: Buffer): ResumeRunResponse => ResumeRunResponse.decode(value),
   },
   /**
-   * Lets a parked run go on with a new attempt of the step that parked it, at once. A run that is not parked answers
-   * FAILED_PRECONDITION; one that has ended UNIMPLEMENTED.
+   * Tries again what went wrong. A parked run goes on with a new attempt of the step that parked it, at once. Of a run that
+   * has ended, a new one is started with the same version and input, which keeps what ended well, and runs the rest again.
+   * A run that is open and not parked answers FAILED_PRECONDITION.
    */
   retryRun: {
     path: "/ductor.v1.RunService/RetryRun" as const,
@@ -7684,8 +7747,9 @@ export interface RunServiceServer extends UntypedServiceImplementation {
   /** Lets a run go on that is paused or parked. */
   resumeRun: handleUnaryCall<ResumeRunRequest, ResumeRunResponse>;
   /**
-   * Lets a parked run go on with a new attempt of the step that parked it, at once. A run that is not parked answers
-   * FAILED_PRECONDITION; one that has ended UNIMPLEMENTED.
+   * Tries again what went wrong. A parked run goes on with a new attempt of the step that parked it, at once. Of a run that
+   * has ended, a new one is started with the same version and input, which keeps what ended well, and runs the rest again.
+   * A run that is open and not parked answers FAILED_PRECONDITION.
    */
   retryRun: handleUnaryCall<RetryRunRequest, RetryRunResponse>;
   /**
@@ -7923,8 +7987,9 @@ export interface RunServiceClient extends Client {
     callback: (error: ServiceError | null, response: ResumeRunResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Lets a parked run go on with a new attempt of the step that parked it, at once. A run that is not parked answers
-   * FAILED_PRECONDITION; one that has ended UNIMPLEMENTED.
+   * Tries again what went wrong. A parked run goes on with a new attempt of the step that parked it, at once. Of a run that
+   * has ended, a new one is started with the same version and input, which keeps what ended well, and runs the rest again.
+   * A run that is open and not parked answers FAILED_PRECONDITION.
    */
   retryRun(
     request: RetryRunRequest,
