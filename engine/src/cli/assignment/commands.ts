@@ -1,11 +1,11 @@
 /** `ductor assignment …`. */
 import type { Command } from 'commander';
 import { AssignmentState } from '../../gen/ductor/v1/assignment.js';
-import { clientCommand, type CliContext } from '../context.js';
+import { clientCommand, type CliContext, type ClientOptions } from '../context.js';
 import { enumOption } from '../enum-option.js';
 import { pageOptions } from '../list-page.js';
 import { controlAssignment, type AssignmentAct, type AssignmentControlOptions } from './control.js';
-import { listAssignments, type ListAssignmentsOptions } from './list.js';
+import { getAssignment, listAssignments, type ListAssignmentsOptions } from './list.js';
 
 /** What each does, what an example of it says, and whether it takes a reason. */
 const ACTS: readonly (readonly [AssignmentAct, string, string, boolean])[] = [
@@ -28,6 +28,11 @@ export function assignmentCommands(root: Command, context: CliContext): void {
     .option('--recipient <id>', 'only of this recipient')
     .addOption(enumOption('--state <state>', 'only these', { ...AssignmentState }, 'ASSIGNMENT_STATE_'));
   pageOptions(list).action((options: ListAssignmentsOptions) => listAssignments(context, options));
+  clientCommand(group, {
+    usage: 'get <assignment>',
+    summary: 'print an assignment',
+    examples: [['ductor assignment get ASSIGNMENT_ID --json', 'the same as GET /api/assignments/{assignment_id}']],
+  }).action((id: string, options: ClientOptions) => getAssignment(context, id, options));
   for (const [act, summary, meaning, hasReason] of ACTS) {
     const examples = [[`ductor assignment ${act} ASSIGNMENT_ID`, meaning]] as const;
     const command = clientCommand(group, { usage: `${act} <assignment>`, summary, examples });

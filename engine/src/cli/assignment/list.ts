@@ -1,5 +1,10 @@
 /** Assignments as the terminal shows them: `ductor assignment list`. */
-import { Assignment, AssignmentState, ListAssignmentsResponse } from '../../gen/ductor/v1/assignment.js';
+import {
+  Assignment,
+  AssignmentState,
+  type GetAssignmentResponse,
+  ListAssignmentsResponse,
+} from '../../gen/ductor/v1/assignment.js';
 import { type CliContext, type ClientOptions, withEngine } from '../context.js';
 import { enumWord } from '../enum-option.js';
 import { type PageOptions, printPage, wantedPage } from '../list-page.js';
@@ -8,6 +13,7 @@ import type { Tone } from '../output/paint.js';
 import { type Cell, table } from '../output/table.js';
 import { momentText, usOf } from '../output/times.js';
 import { findPoolId } from '../pool/find.js';
+import { given } from '../workflow/find-definition.js';
 
 const HEADER = ['ASSIGNMENT', 'STATE', 'UNITS', 'SINCE', 'RECIPIENT', 'WORK'];
 const TONES: Readonly<Partial<Record<AssignmentState, Tone>>> = {
@@ -39,6 +45,16 @@ export async function printAssignment(
 ): Promise<void> {
   if (json === true) terminal.out(`${await messageToJson('Assignment', Assignment, assignment)}\n`);
   else terminal.out(table(terminal, HEADER, [rowOf(assignment)]));
+}
+
+/** `ductor assignment get`. */
+export function getAssignment(context: CliContext, assignmentId: string, options: ClientOptions): Promise<void> {
+  return withEngine(context, options, async (engine) => {
+    const { data } = await engine.ask<GetAssignmentResponse>((...rest) =>
+      engine.assignments.getAssignment({ assignmentId }, ...rest),
+    );
+    await printAssignment(context, given(data), options);
+  });
 }
 
 /** Options of the command. */

@@ -6,7 +6,7 @@ import { enumOption } from '../enum-option.js';
 import { pageOptions } from '../list-page.js';
 import { expectOption, pair, wholeNumber } from '../options.js';
 import { createPool, updatePool, type PoolContentOptions, type UpdatePoolOptions } from './change.js';
-import { deletePool, setPoolEnabled, type PoolControlOptions } from './control.js';
+import { deletePool, resetPoolCapacity, setPoolEnabled, type PoolControlOptions } from './control.js';
 import { listPools, type ListPoolsOptions } from './list.js';
 import { listShadowDecisions, showShadows, type ShadowDecisionsOptions } from './shadow.js';
 import { getPool, showPoolStats } from './show.js';
@@ -122,6 +122,14 @@ function switchingCommands(group: Command, context: CliContext): void {
   );
 }
 
+function resetCommand(group: Command, context: CliContext): void {
+  clientCommand(group, {
+    usage: 'reset-capacity <pool>',
+    summary: 'set what the recipients of a pool have taken, and took today, back to zero',
+    examples: [['ductor pool reset-capacity billing', 'what workflows hold, and held today, stays']],
+  }).action((pool: string, options: ClientOptions) => resetPoolCapacity(context, pool, options));
+}
+
 /** Adds the commands. */
 export function poolCommands(root: Command, context: CliContext): void {
   const group = root.command('pool').description('the markets that work enters: docs/pools.md');
@@ -129,4 +137,5 @@ export function poolCommands(root: Command, context: CliContext): void {
   shadowCommands(group, context);
   writingCommands(group, context);
   switchingCommands(group, context);
+  resetCommand(group, context);
 }

@@ -1,6 +1,12 @@
-/** `ductor pool enable`, `disable` and `delete`. */
-import type { DeletePoolResponse, SetPoolEnabledResponse } from '../../gen/ductor/v1/pool.js';
+/** `ductor pool enable`, `disable`, `reset-capacity` and `delete`. */
+import {
+  CapacityReset,
+  type DeletePoolResponse,
+  type ResetPoolCapacityResponse,
+  type SetPoolEnabledResponse,
+} from '../../gen/ductor/v1/pool.js';
 import { type CliContext, type ClientOptions, withEngine } from '../context.js';
+import { messageToJson } from '../output/message-json.js';
 import { oneLine } from '../output/safe-text.js';
 import { given } from '../workflow/find-definition.js';
 import { findPoolId } from './find.js';
@@ -26,6 +32,22 @@ export function setPoolEnabled(
       engine.pools.setPoolEnabled(request, ...rest),
     );
     await printPool(context, given(data), options);
+  });
+}
+
+/** Runs `ductor pool reset-capacity`. */
+export function resetPoolCapacity(context: CliContext, name: string, options: ClientOptions): Promise<void> {
+  return withEngine(context, options, async (engine) => {
+    const request = { poolId: await findPoolId(engine, name) };
+    const { data } = await engine.ask<ResetPoolCapacityResponse>((...rest) =>
+      engine.pools.resetPoolCapacity(request, ...rest),
+    );
+    const reset = given(data);
+    if (options.json === true) context.terminal.out(`${await messageToJson('CapacityReset', CapacityReset, reset)}\n`);
+    else {
+      const count = `${reset.recipientsAffected} ${reset.recipientsAffected === 1 ? 'recipient' : 'recipients'}`;
+      context.terminal.out(`${count} begin at zero; what workflows hold stays held\n`);
+    }
   });
 }
 

@@ -44,6 +44,8 @@ describe('ductor pool', () => {
     expect(await cli.done('pool', 'list')).toMatch(/^billing +KILL SWITCH +0 +least_loaded +[0-9a-f-]{36}$/m);
     expect(await cli.done('pool', 'enable', 'billing')).toContain('billing  ACTIVE');
     expect(await cli.done('pool', 'list', '--status', 'paused')).toBe('There is no such pool.\n');
+    const reset = await cli.done('pool', 'reset-capacity', 'billing');
+    expect(reset).toBe('0 recipients begin at zero; what workflows hold stays held\n');
     expect(await cli.done('pool', 'delete', 'billing')).toMatch(/^deleted billing \(.*\); its recipients stay\n$/);
     expect((await cli.run('pool', 'get', 'billing')).err).toContain('there is no pool "billing"');
   });

@@ -4,7 +4,15 @@ import { clientCommand, type CliContext, type ClientOptions } from '../context.j
 import { pageOptions } from '../list-page.js';
 import { several, signedNumber } from '../options.js';
 import { previewRoute, sendRoute, type SendOptions, type WorkOptions } from './decide.js';
-import { explainDecision, listDecisions, replayDecision, type DecisionsOptions } from './read.js';
+import { reportOutcome, sendBatch, type OutcomeOptions } from './many.js';
+import {
+  explainDecision,
+  exportDecision,
+  listDecisions,
+  replayDecision,
+  replayFile,
+  type DecisionsOptions,
+} from './read.js';
 
 const MAX_PRIORITY = 1_000_000;
 
@@ -63,9 +71,46 @@ function readingCommands(group: Command, context: CliContext): void {
   }).action((id: string, options: ClientOptions) => replayDecision(context, id, options));
 }
 
+function recordCommands(group: Command, context: CliContext): void {
+  clientCommand(group, {
+    usage: 'export <decision>',
+    summary: 'print a decision with all that it was made from: a file that replays without an engine',
+    examples: [['ductor route export DECISION_ID > decision.json', 'JSON: the record and the documents it names']],
+  }).action((id: string, options: ClientOptions) => exportDecision(context, id, options));
+  group
+    .command('replay-file <file>')
+    .description('make an exported decision again, here and without an engine; ends with 1 unless it is the same')
+    .addHelpText('after', '\nExamples:\n  ductor route replay-file decision.json\n')
+    .action((file: string) => replayFile(context, file));
+}
+
+function manyCommands(group: Command, context: CliContext): void {
+  clientCommand(group, {
+    usage: 'batch <file>',
+    summary: 'decide up to 200 works at once, each by itself; ends with 1 unless somebody gets each',
+    examples: [
+      ['ductor route batch leads.json', '{"items": [...]}, as POST /api/routing/route:batch; - is standard input'],
+    ],
+  }).action((file: string, options: ClientOptions) => sendBatch(context, file, options));
+  clientCommand(group, {
+    usage: 'outcome <assignment>',
+    summary: 'say how work went; strategies that learn, and the ejection of recipients that fail, go by it',
+    examples: [
+      ['ductor route outcome ASSIGNMENT_ID --latency 350ms', 'it went well, and took so long'],
+      ['ductor route outcome ASSIGNMENT_ID --failed --reset-at 2026-03-01T12:00:00Z', 'rate limited until then'],
+    ],
+  })
+    .option('--failed', 'it did not go well')
+    .option('--latency <duration>', 'how long it took: 350ms, 2s')
+    .option('--reset-at <instant>', 'the recipient has a rate limit until then')
+    .action((id: string, options: OutcomeOptions) => reportOutcome(context, id, options));
+}
+
 /** Adds the commands. */
 export function routeCommands(root: Command, context: CliContext): void {
   const group = root.command('route').description('find the recipient of a unit of work: docs/routing.md');
   decidingCommands(group, context);
+  manyCommands(group, context);
   readingCommands(group, context);
+  recordCommands(group, context);
 }

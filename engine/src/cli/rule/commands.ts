@@ -11,7 +11,7 @@ import {
   type RuleContentOptions,
   type UpdateRuleOptions,
 } from './change.js';
-import { listRules } from './list.js';
+import { getRule, listRules } from './list.js';
 
 const MAX_PRIORITY = 1_000_000;
 
@@ -74,5 +74,10 @@ export function ruleCommands(root: Command, context: CliContext): void {
     examples: [['ductor rule list', 'the first that matches decides']],
   });
   pageOptions(list).action((options: PageOptions) => listRules(context, options));
+  clientCommand(group, {
+    usage: 'get <rule>',
+    summary: 'print a rule',
+    examples: [['ductor rule get vip --json', 'by its name or its id; the same as GET /api/rules/{rule_id}']],
+  }).action((rule: string, options: ClientOptions) => getRule(context, rule, options));
   writingCommands(group, context);
 }

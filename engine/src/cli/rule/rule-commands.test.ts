@@ -27,6 +27,7 @@ describe('ductor rule', () => {
   it('creates, lists, changes, reorders and deletes, by name', async () => {
     const made = await cli.done('rule', 'create', 'leads', '--when', 'routable.type == "lead"', '--pool', 'billing');
     expect(made).toMatch(/^0 +leads +route to [0-9a-f-]{36} +0 +[0-9a-f-]{36} +routable\.type == "lead"$/m);
+    expect(await cli.done('rule', 'get', 'leads')).toBe(made);
     await cli.done(
       'rule',
       'create',
@@ -72,6 +73,7 @@ describe('ductor assignment', () => {
     const active = await cli.done('assignment', 'list', '--pool', 'billing', '--state', 'active');
     expect(active).toMatch(new RegExp(`^${first} +ACTIVE +1 .* l-1$`, 'm'));
     expect(await cli.done('assignment', 'complete', first)).toMatch(/COMPLETED/);
+    expect(await cli.json('assignment', 'get', first, '--json')).toMatchObject({ id: first, routable_id: 'l-1' });
     const second = await assigned('l-2');
     expect(await cli.json('assignment', 'release', second, '--reason', 'gone', '--json')).toMatchObject({
       ...{ id: second, state: 'ASSIGNMENT_STATE_RELEASED' },
