@@ -33,6 +33,7 @@ import {
   uuidV7,
 } from './kernel/index.js';
 import { startHousekeeping } from './housekeeping.js';
+import { lateWork } from './late-work.js';
 import { learnTime, observedCluster } from './observed-cluster.js';
 import { observers } from './observers.js';
 import { readyDatabase } from './ready-database.js';
@@ -140,17 +141,18 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
   });
   advertised.address = await listen(doors, settings);
   await maintainRuns(db);
+  const late = lateWork({ db, clock, log, routing });
   const housekeeping = startHousekeeping({ ...node, metrics, log });
   for (const invoker of [bridge, desk]) invoker.attach(coordinator);
   await coordinator.run();
-  for (const part of [endpoints, driver, shadows]) await part.start();
+  for (const part of [endpoints, driver, shadows, late]) await part.start();
   return {
     ...{ address: advertised.address, tenancy, metrics },
     async stop() {
       doors.drain();
       bridge.drain();
       await Promise.all([endpoints.drain(CALLS_DRAIN_MS), desk.drain(CALLS_DRAIN_MS)]);
-      await Promise.all([driver.stop(), shadows.stop(), housekeeping.stop()]);
+      await Promise.all([driver.stop(), shadows.stop(), late.stop(), housekeeping.stop()]);
       await coordinator.stop();
       for (const part of [endpoints, desk, bridge]) part.close();
       await doors.close();

@@ -70,6 +70,7 @@ describe('the page about routing', () => {
   it('ends assignments, and hears how they went', async () => {
     expect(await run('state=ASSIGNMENT_STATE_ACTIVE')).toMatchObject([{ id: variables['ASSIGNMENT_ID'] }]);
     expect(await run('/api/routing/outcomes')).toMatchObject({ failures_in_a_row: 0, latency_ms: 350 });
+    expect(await run(':respond')).toMatchObject({ responded_at: expect.any(String) });
     expect(await run(':complete')).toMatchObject({ state: 'ASSIGNMENT_STATE_COMPLETED' });
   });
 

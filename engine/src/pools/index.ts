@@ -26,7 +26,8 @@ export {
 } from './objects/recipient.js';
 export { withoutPool, withPrimary } from './objects/with-primary.js';
 export { afterOpenUs, openUsBetween } from './schedule/business-time.js';
-export { compileOpening, isOpen, nextOpenUs, type Opening } from './schedule/opening.js';
+export { nextOpenUs } from './schedule/next-open.js';
+export { compileOpening, isOpen, type Opening } from './schedule/opening.js';
 export { isTimeZone, localTime, type LocalTime } from './schedule/zone-offset.js';
 export type { Schedule } from './schedule/schedule.js';
 export { RECIPES, STATEFUL_STRATEGIES, STRATEGY_NAMES, type RecipeName, type StrategyName } from './strategy/names.js';

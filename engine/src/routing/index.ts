@@ -55,4 +55,6 @@ export { askedPools, readStanding } from './standing/sql/read-standing.js';
 export { lockStates, openStates, writeStates } from './standing/sql/strategy-states.js';
 export { affinityKeysOf } from './lane/ask.js';
 export { readBindings, writeBindings } from './standing/sql/known-keys.js';
+export { SlaDriver, type SlaDriverParts, type SlaEvent } from './sla/sla-driver.js';
+export type { StoredClock } from './sla/sql/clocks.js';
 export { PoolViews } from './views/pool-views.js';

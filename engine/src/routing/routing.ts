@@ -15,6 +15,7 @@ import type { RouteCall, Routed } from './lane/route-call.js';
 import { createOutcomes, type Outcomes } from './outcomes/outcomes.js';
 import type { Decision } from './pipeline/decision.js';
 import { createShadows, type Shadows } from './shadow/shadows.js';
+import { readClocks, type StoredClock } from './sla/sql/clocks.js';
 import { PoolViews } from './views/pool-views.js';
 
 /** What it needs. */
@@ -43,6 +44,8 @@ export interface Routing extends Directory {
   readonly shadows: Shadows;
   readonly assignments: Assignments;
   readonly outcomes: Outcomes;
+  /** Clocks of assignments, in the order in which they are due. */
+  readonly slaClocks: (tenantId: string, assignmentIds: readonly string[]) => Promise<readonly StoredClock[]>;
   /** For workflows that select: views of pools and rules, and the key that seeds are derived from. */
   readonly selection: { readonly views: PoolViews; readonly seedKey: Uint8Array };
 }
@@ -70,6 +73,7 @@ export function createRouting(options: RoutingOptions): Routing {
     shadows: createShadows(db),
     assignments: createAssignments(db),
     outcomes: createOutcomes(db, views),
+    slaClocks: (tenantId, assignmentIds) => readClocks(db.asTenant(tenantId), tenantId, assignmentIds),
     selection: { views, seedKey },
   };
 }

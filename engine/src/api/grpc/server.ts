@@ -82,6 +82,7 @@ export interface GrpcServerOptions {
   readonly shadows: RoutingServiceParts['shadows'];
   readonly outcomes: RoutingServiceParts['outcomes'];
   readonly assignments: RoutingServiceParts['assignments'];
+  readonly slaClocks: RoutingServiceParts['slaClocks'];
   readonly bus: Bus;
   readonly clock: Clock;
   readonly random: Random;

@@ -16,6 +16,7 @@ import { utcDay, type Accounts } from '../authority/decide.js';
 import { lockAccounts } from '../authority/sql/lock-accounts.js';
 import { writeAccounts, type AccountChange } from '../authority/sql/write-accounts.js';
 import type { StoredAssignment } from './stored-assignment.js';
+import { noteResponse } from './sql/respond.js';
 import { readAccounts } from './sql/read-accounts.js';
 import { listAssignments, readAssignments, type AssignmentQuery } from './sql/read-assignments.js';
 import { writeAssignments } from './sql/write-assignments.js';
@@ -51,6 +52,11 @@ export interface Assignments {
     caller: AssignmentCaller,
     actions: readonly AssignmentAction[],
   ): Promise<readonly (StoredAssignment | DuctorError)[]>;
+  /**
+   * Notes that the recipient of active work has answered for the first time; again is fine and changes nothing. Throws
+   * not_found, assignment_state_conflict.
+   */
+  respond(caller: AssignmentCaller, assignmentId: string, reason: string): Promise<StoredAssignment>;
 }
 
 function unknown(assignmentId: string): DuctorError {
@@ -155,6 +161,25 @@ async function act(
   return results;
 }
 
+async function respond(
+  tx: Queryable,
+  { by, method }: AssignmentCaller,
+  assignmentId: string,
+  reason: string,
+): Promise<StoredAssignment> {
+  const { tenantId } = by;
+  const isNew = await noteResponse(tx, tenantId, assignmentId);
+  const assignment = (await readAssignments(tx, tenantId, [assignmentId])).get(assignmentId);
+  if (assignment === undefined) throw unknown(assignmentId);
+  if (!isNew && assignment.respondedAtUs === null) {
+    const message = `assignment ${assignmentId} is ${assignment.state}: only active work is responded to`;
+    throw new DuctorError('assignment_state_conflict', message);
+  }
+  const deed = { ...deedOf(by, method, reason), tenantId, objectKind: 'assignment', objectId: assignmentId } as const;
+  if (isNew) await insertAudit(tx, [{ ...deed, outcome: 'ok' }]);
+  return assignment;
+}
+
 /** The assignments in this database. */
 export function createAssignments(db: TenantAccess): Assignments {
   return {
@@ -165,6 +190,8 @@ export function createAssignments(db: TenantAccess): Assignments {
       return assignment;
     },
     list: (tenantId, query) => listAssignments(db.asTenant(tenantId), tenantId, query),
+    respond: (caller, assignmentId, reason) =>
+      db.asTenant(caller.by.tenantId).transaction((tx) => respond(tx, caller, assignmentId, reason)),
     act: (caller, actions) => db.asTenant(caller.by.tenantId).transaction((tx) => act(tx, caller, actions)),
   };
 }

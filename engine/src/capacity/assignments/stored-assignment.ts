@@ -10,6 +10,8 @@ export interface StoredAssignment extends Assignment {
   readonly decisionId: string;
   readonly routableId: string;
   readonly createdAtUs: number;
+  /** When the recipient answered first; null: not yet. */
+  readonly respondedAtUs: number | null;
   /** When it was completed, declined or released; null: it is open. */
   readonly endedAtUs: number | null;
 }

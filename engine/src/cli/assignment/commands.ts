@@ -12,6 +12,12 @@ const ACTS: readonly (readonly [AssignmentAct, string, string, boolean])[] = [
   ['accept', 'take an offer, as its recipient: its units are committed', 'under the limit as it is now', false],
   ['decline', 'turn an offer down, as its recipient', 'nothing is taken', true],
   ['confirm', 'make an offer binding, as who sent the work', 'under the limit as it is now', false],
+  [
+    'respond',
+    'say that its recipient has answered: the clock of the first response stops',
+    'again changes nothing',
+    true,
+  ],
   ['complete', 'say that the work is done: its units are free again', 'again is fine and changes nothing', false],
   ['release', 'take the work away: its units are free again', 'the work is not done', true],
 ];

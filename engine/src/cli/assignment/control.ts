@@ -1,11 +1,11 @@
-/** `ductor assignment accept`, `decline`, `confirm`, `complete` and `release`. */
+/** `ductor assignment accept`, `decline`, `confirm`, `respond`, `complete` and `release`. */
 import type { Assignment } from '../../gen/ductor/v1/assignment.js';
 import type { CallRest, EngineClient } from '../connect/engine-client.js';
 import { type CliContext, type ClientOptions, withEngine } from '../context.js';
 import { given } from '../workflow/find-definition.js';
 import { printAssignment } from './list.js';
 
-/** Options of the commands; only declining and releasing take a reason. */
+/** Options of the commands; only declining, responding and releasing take a reason. */
 export interface AssignmentControlOptions extends ClientOptions {
   readonly reason?: string;
 }
@@ -21,6 +21,7 @@ const ASKS = {
   accept: ({ assignments }, { assignmentId }, rest) => assignments.acceptAssignment({ assignmentId }, ...rest),
   decline: ({ assignments }, request, rest) => assignments.declineAssignment({ ...request }, ...rest),
   confirm: ({ assignments }, { assignmentId }, rest) => assignments.confirmAssignment({ assignmentId }, ...rest),
+  respond: ({ assignments }, request, rest) => assignments.respondAssignment({ ...request }, ...rest),
   complete: ({ assignments }, { assignmentId }, rest) => assignments.completeAssignment({ assignmentId }, ...rest),
   release: ({ assignments }, request, rest) => assignments.releaseAssignment({ ...request }, ...rest),
 } satisfies Readonly<Record<string, Ask>>;

@@ -16,8 +16,8 @@ const STEP_US = 12 * 60 * US_PER_MINUTE;
 /** How far ahead an end is looked for: three years. */
 const HORIZON_US = 3 * 366 * MINUTES_PER_DAY * US_PER_MINUTE;
 
-/** Half open, microseconds since 1970. */
-interface Interval {
+/** Time from one instant to another, half open, microseconds since 1970. */
+export interface Interval {
   readonly fromUs: number;
   readonly toUs: number;
 }
@@ -83,7 +83,7 @@ function openWithin(
 }
 
 /** When it is open from one instant to another; the intervals come in their order and do not overlap. */
-function* openIntervals(opening: Opening, { fromUs, toUs }: Interval): Generator<Interval> {
+export function* openIntervals(opening: Opening, { fromUs, toUs }: Interval): Generator<Interval> {
   for (let us = fromUs; us < toUs;) {
     // Outside its effective time a schedule closes nothing.
     const isEffective = us >= opening.fromUs && us < opening.toUs;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseTimestampUs } from '../../kernel/index.js';
-import { compileOpening, isOpen, nextOpenUs, type Opening } from './opening.js';
+import { nextOpenUs } from './next-open.js';
+import { compileOpening, isOpen, type Opening } from './opening.js';
 import { DAYS, scheduleField } from './schedule.js';
 
 const US_PER_MINUTE = 60_000_000;

@@ -82,32 +82,3 @@ export function isOpen(opening: Opening | undefined, nowUs: number): boolean {
   if (windowsOf(opening, day).some(isInside(minute))) return true;
   return windowsOf(opening, day - 1).some(isInside(minute + MINUTES_PER_DAY));
 }
-
-/** How far ahead an opening is looked for: a year and a leap day. */
-const HORIZON_MINUTES = 366 * MINUTES_PER_DAY;
-const US_PER_MINUTE = 60_000_000;
-
-/**
- * The first minute at which it is open, at or after an instant; undefined when there is none within a year. Minutes far
- * from any edge are passed over, those near one are looked at as instants, so gaps and overlaps of local time are met.
- */
-export function nextOpenUs(opening: Opening | undefined, nowUs: number): number | undefined {
-  if (opening === undefined || isOpen(opening, nowUs)) return nowUs;
-  const startUs = Math.ceil(nowUs / US_PER_MINUTE) * US_PER_MINUTE;
-  for (let ahead = 0; ahead <= HORIZON_MINUTES; ahead += nextStep(opening, startUs + ahead * US_PER_MINUTE)) {
-    const atUs = startUs + ahead * US_PER_MINUTE;
-    if (isOpen(opening, atUs)) return atUs;
-  }
-  return undefined;
-}
-
-/** Minutes that can be passed over without missing an edge: to the next window's edge of this local day, at least 1. */
-function nextStep(opening: Opening, atUs: number): number {
-  if (atUs < opening.fromUs || atUs >= opening.toUs) return 1;
-  const { day, minute } = localTime(opening.zone, atUs);
-  const edges = windowsOf(opening, day).map(({ open }) => open);
-  const ahead = [...edges, MINUTES_PER_DAY].filter((edge) => edge > minute).map((edge) => edge - minute);
-  // An hour is left for a change of the offset; close to an edge it goes minute by minute.
-  const nearest = Math.min(...ahead);
-  return nearest > 180 ? nearest - 180 : 1;
-}

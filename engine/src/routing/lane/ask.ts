@@ -20,6 +20,8 @@ export interface RouteAsk {
   readonly previous: readonly string[];
   /** How often it was put off by a fallback before. Default: never. */
   readonly tried?: number;
+  /** Whether it is routed again because somebody was late: clauses that are over by then do not fire once more. */
+  readonly isLate?: boolean;
 }
 
 /** The pool that a decision begins with; undefined when no rule names one. */
@@ -47,7 +49,8 @@ export function affinityKeysOf(ask: RouteAsk, { id: poolId, compiled }: PoolView
 
 /** The key by which a pool tells work that comes twice; undefined: it does not, or this work has none. */
 export function dedupeKeyOf(ask: RouteAsk, { id: poolId, dedupe }: PoolView, nowUs: number): PoolKey | undefined {
-  if (dedupe === undefined) return undefined;
+  // Work that is routed again because somebody was late is no second piece of work.
+  if (dedupe === undefined || ask.isLate === true) return undefined;
   const key = dedupe.key === undefined ? ask.routable.dedupeKey : keyBy(dedupe.key, ask, nowUs);
   return key === undefined || key === '' ? undefined : { poolId, key };
 }

@@ -21,7 +21,9 @@ import { everybody, isCurrent } from '../standing/standing.js';
 import { readBindings, readFirsts, writeBindings, writeFirsts } from '../standing/sql/known-keys.js';
 import { askedPools, readStanding } from '../standing/sql/read-standing.js';
 import { lockStates, writeStates } from '../standing/sql/strategy-states.js';
-import { affinityKeysOf, dedupeKeyOf } from './ask.js';
+import { newClocks } from '../sla/new-clocks.js';
+import { insertClocks, type NewClock } from '../sla/sql/clocks.js';
+import { affinityKeysOf, dedupeKeyOf, type RouteAsk } from './ask.js';
 import type { LaneParts } from './lane-parts.js';
 import type { Routed, WaitingCall } from './route-call.js';
 import { claimRequests, unclaimRequests } from './sql/claim-requests.js';
@@ -63,6 +65,7 @@ export interface BatchResult {
 
 /** A decision that was made, as it will be written. */
 interface Made {
+  readonly ask: RouteAsk;
   readonly decision: Decision;
   readonly recorded: RecordedDecision;
 }
@@ -94,8 +97,19 @@ function assignmentsOf(tenantId: string, { decision, recorded }: Made): readonly
       ...{ tenantId, assignmentId, recipientId, units, poolId: decision.poolId ?? '' },
       ...{ decisionId: recorded.decisionId, routableId: recorded.routableId, isReserved: false, pinned: 0 },
       ...{ state: isActive ? 'active' : 'offered', committedAtUs: isActive ? recorded.decidedAtUs : null },
-      ...{ createdAtUs: recorded.decidedAtUs, endedAtUs: null },
+      ...{ createdAtUs: recorded.decidedAtUs, respondedAtUs: null, endedAtUs: null },
     };
+  });
+}
+
+/** The clocks that the SLA of the deciding pool asks for. */
+function clocksOf(tenantId: string, { ask, decision, recorded }: Made): readonly NewClock[] {
+  const hop = decision.hops.at(-1);
+  const sla = hop?.snapshot.view.settings.sla;
+  if (hop === undefined || sla === undefined) return [];
+  return recorded.assignmentIds.flatMap((assignmentId, index) => {
+    const recipientId = decision.slate[index]?.id ?? '';
+    return newClocks(sla, hop, { tenantId, assignmentId, recipientId, ask, decidedUs: recorded.decidedAtUs });
   });
 }
 
@@ -164,7 +178,7 @@ class Deciding {
       const lacking = unimplemented(decision);
       if (lacking !== undefined) return { kind: 'failed', error: lacking };
       const recorded = recordedOf(decision, call, this.parts);
-      this.made.push({ decision, recorded });
+      this.made.push({ ask, decision, recorded });
       return { kind: 'routed', routed: { stored: recorded, decision } };
     } catch (error) {
       return { kind: 'failed', error };
@@ -225,6 +239,11 @@ async function write(
     tx,
     tenantId,
     made.flatMap((each) => assignmentsOf(tenantId, each)),
+  );
+  await insertClocks(
+    tx,
+    tenantId,
+    made.flatMap((each) => clocksOf(tenantId, each)),
   );
   await writeBindings(tx, tenantId, changes.bindings);
   await writeFirsts(tx, tenantId, changes.firsts);

@@ -1,7 +1,10 @@
 /** A pool's configuration with everything that was left out filled in, durations in microseconds. */
 import { fallbacksOf, msOf, type Fallback, type PoolConfig } from '../../pools/index.js';
 
-/** The clock of work, as far as choosing goes by it. */
+/** What an SLA can ask for: that it is accepted, that somebody has answered, that it is done. */
+export type SlaClause = 'pickup' | 'first_response' | 'resolve';
+
+/** The clock of work. */
 export interface SlaSettings {
   /** First clause that is there: when somebody has to be at it. */
   readonly respondWithinUs: number | undefined;
@@ -9,6 +12,14 @@ export interface SlaSettings {
   readonly isBusiness: boolean;
   /** Whether it counts from when the work came in; else from the decision. */
   readonly startsWhenReceived: boolean;
+  /** By clause, us. */
+  readonly within: Readonly<Partial<Record<SlaClause, number>>>;
+  /** Share of a clause after which it is warned of, per cent. */
+  readonly warnPct: number;
+  /** Whether the recipient's hours count in the place of the pool's, once there is one. */
+  readonly byRecipient: boolean;
+  /** Whether late work is routed again, and the recipient that was late may get it. */
+  readonly reroute: { readonly excludesCurrent: boolean } | undefined;
   /** Recipients with less time left than this count as late. */
   readonly minHeadroomUs: number;
 }
@@ -38,12 +49,21 @@ export interface PoolSettings {
 
 function slaOf(sla: PoolConfig['sla']): SlaSettings | undefined {
   if (sla === undefined) return undefined;
+  const reroutes = sla.on_breach?.includes('reroute') === true;
   const within = sla.pickup_within ?? sla.first_response_within ?? sla.resolve_within;
   return {
     respondWithinUs: within === undefined ? undefined : usOf(within, '0s'),
     isBusiness: sla.clock === 'business',
     startsWhenReceived: (sla.start_event ?? 'received') === 'received',
     minHeadroomUs: usOf(sla.min_headroom, '0s'),
+    within: {
+      ...(sla.pickup_within !== undefined && { pickup: usOf(sla.pickup_within, '0s') }),
+      ...(sla.first_response_within !== undefined && { first_response: usOf(sla.first_response_within, '0s') }),
+      ...(sla.resolve_within !== undefined && { resolve: usOf(sla.resolve_within, '0s') }),
+    },
+    warnPct: sla.warn_at_pct ?? 80,
+    byRecipient: sla.business_schedule === 'recipient',
+    reroute: reroutes ? { excludesCurrent: sla.reroute_exclude_current ?? true } : undefined,
   };
 }
 

@@ -11,9 +11,12 @@ import {
   type GetAssignmentResponse,
   type ListAssignmentsRequest,
   type ListAssignmentsResponse,
+  type RespondAssignmentRequest,
+  type RespondAssignmentResponse,
 } from '../../../gen/ductor/v1/assignment.js';
 import type { AssignmentQuery, Assignments, AssignmentState, StoredAssignment, Verb } from '../../../capacity/index.js';
 import { DuctorError, impossible } from '../../../kernel/index.js';
+import type { Routing } from '../../../routing/index.js';
 import { deedOf, type Principal, type Tenancy } from '../../../tenancy/index.js';
 import type { Unary } from '../call.js';
 import { momentCursor } from '../checks/cursor.js';
@@ -26,6 +29,7 @@ import { pageOf } from '../wire/page.js';
 export interface AssignmentParts {
   readonly assignments: Assignments;
   readonly tenancy: Pick<Tenancy, 'trail'>;
+  readonly slaClocks: Routing['slaClocks'];
 }
 
 const MAX_REASON_CHARS = 1024;
@@ -61,6 +65,7 @@ function beforeOf(cursor: string): AssignmentQuery['before'] {
 /** ListAssignments. A cursor names moment and id of the last assignment of its page. */
 export function listAssignments({
   assignments,
+  slaClocks,
 }: AssignmentParts): Unary<ListAssignmentsRequest, ListAssignmentsResponse> {
   return async ({ recipientId, poolId, state, pagination }, { tenantId }) => {
     const checks = new FieldChecks();
@@ -74,15 +79,37 @@ export function listAssignments({
       ...{ state: wanted, before: beforeOf(cursor), limit: limit + 1 },
     });
     const { page, end } = pageOf(found, limit, ({ createdAtUs, assignmentId }) => [createdAtUs, assignmentId]);
-    return { data: page.map(assignmentMessage), pagination: end };
+    const clocks = await slaClocks(
+      tenantId,
+      page.map(({ assignmentId }) => assignmentId),
+    );
+    return { data: page.map((each) => assignmentMessage(each, clocks)), pagination: end };
   };
 }
 
 /** GetAssignment. */
-export function getAssignment({ assignments }: AssignmentParts): Unary<GetAssignmentRequest, GetAssignmentResponse> {
+export function getAssignment({
+  assignments,
+  slaClocks,
+}: AssignmentParts): Unary<GetAssignmentRequest, GetAssignmentResponse> {
   return async ({ assignmentId }, { tenantId }) => {
     checkId('assignment_id', assignmentId);
-    return { data: assignmentMessage(await assignments.get(tenantId, assignmentId)) };
+    const assignment = await assignments.get(tenantId, assignmentId);
+    return { data: assignmentMessage(assignment, await slaClocks(tenantId, [assignmentId])) };
+  };
+}
+
+/** RespondAssignment. */
+export function respondAssignment({
+  assignments,
+}: AssignmentParts): Unary<RespondAssignmentRequest, RespondAssignmentResponse> {
+  return async ({ assignmentId, reason }, by) => {
+    const checks = new FieldChecks();
+    checks.uuid('assignment_id', assignmentId);
+    checks.text('reason', reason, MAX_REASON_CHARS);
+    checks.done();
+    const caller = { by, method: AssignmentServiceService.respondAssignment.path };
+    return { data: assignmentMessage(await assignments.respond(caller, assignmentId, reason)) };
   };
 }
 

@@ -26,6 +26,7 @@ import {
 } from '../../../workflow/index.js';
 import type { HttpLimits } from '../../http/limits.js';
 import type { Coordinator } from '../ports.js';
+import { lateWork } from '../../../late-work.js';
 import { createScheduling } from '../../../scheduling.js';
 import { createDoors, type Doors } from '../../doors.js';
 
@@ -103,6 +104,7 @@ export async function startTestNode(db: Database, options: TestNodeOptions = {})
   });
   const reader = postgresRunReader(db);
   const { schedules, driver } = createScheduling({ db, clock, random, bus, coordinator, registry, reader, onError });
+  const late = lateWork({ db, clock, log, routing });
   const server = createDoors({
     ...shared,
     ...{ tenancy, coordinator, bridge, endpoints, log, catalog: registry, reader, schedules },
@@ -113,7 +115,7 @@ export async function startTestNode(db: Database, options: TestNodeOptions = {})
   await maintainRuns(db);
   const port = await server.bind('127.0.0.1', 0);
   await coordinator.run();
-  for (const part of [endpoints, driver, shadows]) await part.start();
+  for (const part of [endpoints, driver, shadows, late]) await part.start();
   return {
     ...{ tenancy, registry, coordinator, bridge, server, logged, address: `127.0.0.1:${port}` },
     async tenant(slug, scopes = SCOPES) {
@@ -125,10 +127,9 @@ export async function startTestNode(db: Database, options: TestNodeOptions = {})
       bridge.drain();
       server.drain();
       await endpoints.drain(1_000);
-      await Promise.all([driver.stop(), shadows.stop()]);
+      await Promise.all([driver.stop(), shadows.stop(), late.stop()]);
       await coordinator.stop();
-      endpoints.close();
-      bridge.close();
+      for (const part of [endpoints, bridge]) part.close();
       await server.close();
       await tenancy.trail.flush();
       await Promise.all([runs.close(), cluster.close()]);

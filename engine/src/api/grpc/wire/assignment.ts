@@ -1,6 +1,7 @@
 /** Assignments as messages. */
-import { AssignmentState as State, type Assignment } from '../../../gen/ductor/v1/assignment.js';
+import { AssignmentState as State, type Assignment, type AssignmentClock } from '../../../gen/ductor/v1/assignment.js';
 import type { AssignmentState, StoredAssignment } from '../../../capacity/index.js';
+import type { StoredClock } from '../../../routing/index.js';
 import { timestampOf } from './timestamp.js';
 
 /** States of assignments by name. */
@@ -12,14 +13,23 @@ export const ASSIGNMENT_STATES: Readonly<Record<AssignmentState, State>> = {
   released: State.ASSIGNMENT_STATE_RELEASED,
 };
 
+const timeOf = (us: number | null) => (us === null ? undefined : timestampOf(us));
+
+function clockMessage({ clause, warnUs, dueUs, warnedUs, breachedUs, settledUs }: StoredClock): AssignmentClock {
+  return {
+    ...{ clause, warnAt: timestampOf(warnUs), dueAt: timestampOf(dueUs) },
+    ...{ warnedAt: timeOf(warnedUs), breachedAt: timeOf(breachedUs), settledAt: timeOf(settledUs) },
+  };
+}
+
 /** An assignment as a message. */
-export function assignmentMessage(assignment: StoredAssignment): Assignment {
+export function assignmentMessage(assignment: StoredAssignment, clocks: readonly StoredClock[] = []): Assignment {
   const { assignmentId: id, recipientId, poolId, decisionId, routableId, units, state } = assignment;
-  const { createdAtUs, committedAtUs, endedAtUs } = assignment;
+  const { createdAtUs, committedAtUs, respondedAtUs, endedAtUs } = assignment;
   return {
     ...{ id, recipientId, poolId, decisionId, routableId, units, state: ASSIGNMENT_STATES[state] },
     createdAt: timestampOf(createdAtUs),
-    committedAt: committedAtUs === null ? undefined : timestampOf(committedAtUs),
-    endedAt: endedAtUs === null ? undefined : timestampOf(endedAtUs),
+    ...{ committedAt: timeOf(committedAtUs), respondedAt: timeOf(respondedAtUs), endedAt: timeOf(endedAtUs) },
+    clocks: clocks.filter((clock) => clock.assignmentId === id).map(clockMessage),
   };
 }

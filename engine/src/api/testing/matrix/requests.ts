@@ -70,6 +70,11 @@ export const GOOD_REQUESTS: Readonly<Record<string, GoodRequest>> = {
   '/ductor.v1.AssignmentService/GetAssignment': naming(({ assignmentId }) => ({ assignment_id: assignmentId })),
   '/ductor.v1.AssignmentService/ListAssignments': plain(() => ({})),
   '/ductor.v1.AssignmentService/ReleaseAssignment': naming(({ assignmentId }) => ({ assignment_id: assignmentId })),
+  // An offer is not active yet.
+  '/ductor.v1.AssignmentService/RespondAssignment': {
+    ...naming(({ assignmentId }) => ({ assignment_id: assignmentId })),
+    answer: 'assignment_state_conflict',
+  },
   '/ductor.v1.AuditService/ListAuditEvents': plain(() => ({})),
   '/ductor.v1.BridgeService/Beat': plain(() => ({ worker_id: '00000000-0000-4000-8000-000000000001', lag_ms: 700 })),
   '/ductor.v1.BridgeService/Work': plain(() => ({

@@ -4,7 +4,8 @@ import type { StoredAssignment } from '../stored-assignment.js';
 
 /** Columns of an assignment `a`. */
 export const ASSIGNMENT_COLUMNS = `a.tenant_id, a.assignment_id, a.recipient_id, a.pool_id, a.decision_id,
-  a.routable_id, a.units, a.state, a.is_reserved, a.pinned, a.created_at, a.committed_at, a.ended_at`;
+  a.routable_id, a.units, a.state, a.is_reserved, a.pinned, a.created_at, a.committed_at, a.responded_at,
+  a.ended_at`;
 
 /** A row of them. */
 export interface AssignmentRow extends Row {
@@ -20,6 +21,7 @@ export interface AssignmentRow extends Row {
   readonly pinned: number;
   readonly created_at: number;
   readonly committed_at: number | null;
+  readonly responded_at: number | null;
   readonly ended_at: number | null;
 }
 
@@ -29,6 +31,7 @@ export function toAssignment(row: AssignmentRow): StoredAssignment {
     ...{ tenantId: row.tenant_id, assignmentId: row.assignment_id, recipientId: row.recipient_id },
     ...{ poolId: row.pool_id, decisionId: row.decision_id, routableId: row.routable_id, units: row.units },
     ...{ state: row.state, isReserved: row.is_reserved, pinned: row.pinned },
-    ...{ createdAtUs: row.created_at, committedAtUs: row.committed_at, endedAtUs: row.ended_at },
+    ...{ createdAtUs: row.created_at, committedAtUs: row.committed_at },
+    ...{ respondedAtUs: row.responded_at, endedAtUs: row.ended_at },
   };
 }

@@ -66,7 +66,35 @@ export interface Assignment {
     | Timestamp
     | undefined;
   /** When it ended. */
-  endedAt: Timestamp | undefined;
+  endedAt:
+    | Timestamp
+    | undefined;
+  /** When its recipient answered first. */
+  respondedAt:
+    | Timestamp
+    | undefined;
+  /** By the SLA of its pool, what is due first in front. Filled by GetAssignment and ListAssignments. */
+  clocks: AssignmentClock[];
+}
+
+/** The clock of one clause of an SLA. */
+export interface AssignmentClock {
+  /** "pickup", "first_response" or "resolve". */
+  clause: string;
+  warnAt: Timestamp | undefined;
+  dueAt:
+    | Timestamp
+    | undefined;
+  /** When it was warned of; absent when it was not. */
+  warnedAt:
+    | Timestamp
+    | undefined;
+  /** When the breach was noted; absent when there is none. */
+  breachedAt:
+    | Timestamp
+    | undefined;
+  /** When it was seen to be kept, or to be over without; absent while it runs. */
+  settledAt: Timestamp | undefined;
 }
 
 export interface ListAssignmentsRequest {
@@ -126,6 +154,16 @@ export interface CompleteAssignmentResponse {
   data: Assignment | undefined;
 }
 
+export interface RespondAssignmentRequest {
+  assignmentId: string;
+  /** At most 1024 characters, for the audit trail. */
+  reason: string;
+}
+
+export interface RespondAssignmentResponse {
+  data: Assignment | undefined;
+}
+
 export interface ReleaseAssignmentRequest {
   assignmentId: string;
   /** At most 1024 characters, for the audit trail. */
@@ -167,6 +205,8 @@ function createBaseAssignment(): Assignment {
     createdAt: undefined,
     committedAt: undefined,
     endedAt: undefined,
+    respondedAt: undefined,
+    clocks: [],
   };
 }
 
@@ -201,6 +241,12 @@ export const Assignment: MessageFns<Assignment> = {
     }
     if (message.endedAt !== undefined) {
       Timestamp.encode(message.endedAt, writer.uint32(82).fork()).join();
+    }
+    if (message.respondedAt !== undefined) {
+      Timestamp.encode(message.respondedAt, writer.uint32(90).fork()).join();
+    }
+    for (const v of message.clocks) {
+      AssignmentClock.encode(v!, writer.uint32(98).fork()).join();
     }
     return writer;
   },
@@ -298,6 +344,22 @@ export const Assignment: MessageFns<Assignment> = {
             message.endedAt = Timestamp.decode(reader, reader.uint32());
             continue;
           }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.respondedAt = Timestamp.decode(reader, reader.uint32());
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.clocks.push(AssignmentClock.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -330,6 +392,142 @@ export const Assignment: MessageFns<Assignment> = {
       : undefined;
     message.endedAt = (object.endedAt !== undefined && object.endedAt !== null)
       ? Timestamp.fromPartial(object.endedAt)
+      : undefined;
+    message.respondedAt = (object.respondedAt !== undefined && object.respondedAt !== null)
+      ? Timestamp.fromPartial(object.respondedAt)
+      : undefined;
+    message.clocks = object.clocks?.map((e) => AssignmentClock.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseAssignmentClock(): AssignmentClock {
+  return {
+    clause: "",
+    warnAt: undefined,
+    dueAt: undefined,
+    warnedAt: undefined,
+    breachedAt: undefined,
+    settledAt: undefined,
+  };
+}
+
+export const AssignmentClock: MessageFns<AssignmentClock> = {
+  encode(message: AssignmentClock, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.clause !== "") {
+      writer.uint32(10).string(message.clause);
+    }
+    if (message.warnAt !== undefined) {
+      Timestamp.encode(message.warnAt, writer.uint32(18).fork()).join();
+    }
+    if (message.dueAt !== undefined) {
+      Timestamp.encode(message.dueAt, writer.uint32(26).fork()).join();
+    }
+    if (message.warnedAt !== undefined) {
+      Timestamp.encode(message.warnedAt, writer.uint32(34).fork()).join();
+    }
+    if (message.breachedAt !== undefined) {
+      Timestamp.encode(message.breachedAt, writer.uint32(42).fork()).join();
+    }
+    if (message.settledAt !== undefined) {
+      Timestamp.encode(message.settledAt, writer.uint32(50).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AssignmentClock {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAssignmentClock();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.clause = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.warnAt = Timestamp.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.dueAt = Timestamp.decode(reader, reader.uint32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.warnedAt = Timestamp.decode(reader, reader.uint32());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.breachedAt = Timestamp.decode(reader, reader.uint32());
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.settledAt = Timestamp.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<AssignmentClock>, I>>(base?: I): AssignmentClock {
+    return AssignmentClock.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<AssignmentClock>, I>>(object: I): AssignmentClock {
+    const message = createBaseAssignmentClock();
+    message.clause = object.clause ?? "";
+    message.warnAt = (object.warnAt !== undefined && object.warnAt !== null)
+      ? Timestamp.fromPartial(object.warnAt)
+      : undefined;
+    message.dueAt = (object.dueAt !== undefined && object.dueAt !== null)
+      ? Timestamp.fromPartial(object.dueAt)
+      : undefined;
+    message.warnedAt = (object.warnedAt !== undefined && object.warnedAt !== null)
+      ? Timestamp.fromPartial(object.warnedAt)
+      : undefined;
+    message.breachedAt = (object.breachedAt !== undefined && object.breachedAt !== null)
+      ? Timestamp.fromPartial(object.breachedAt)
+      : undefined;
+    message.settledAt = (object.settledAt !== undefined && object.settledAt !== null)
+      ? Timestamp.fromPartial(object.settledAt)
       : undefined;
     return message;
   },
@@ -1069,6 +1267,130 @@ export const CompleteAssignmentResponse: MessageFns<CompleteAssignmentResponse> 
   },
 };
 
+function createBaseRespondAssignmentRequest(): RespondAssignmentRequest {
+  return { assignmentId: "", reason: "" };
+}
+
+export const RespondAssignmentRequest: MessageFns<RespondAssignmentRequest> = {
+  encode(message: RespondAssignmentRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.assignmentId !== "") {
+      writer.uint32(10).string(message.assignmentId);
+    }
+    if (message.reason !== "") {
+      writer.uint32(18).string(message.reason);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RespondAssignmentRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRespondAssignmentRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.assignmentId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<RespondAssignmentRequest>, I>>(base?: I): RespondAssignmentRequest {
+    return RespondAssignmentRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<RespondAssignmentRequest>, I>>(object: I): RespondAssignmentRequest {
+    const message = createBaseRespondAssignmentRequest();
+    message.assignmentId = object.assignmentId ?? "";
+    message.reason = object.reason ?? "";
+    return message;
+  },
+};
+
+function createBaseRespondAssignmentResponse(): RespondAssignmentResponse {
+  return { data: undefined };
+}
+
+export const RespondAssignmentResponse: MessageFns<RespondAssignmentResponse> = {
+  encode(message: RespondAssignmentResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.data !== undefined) {
+      Assignment.encode(message.data, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RespondAssignmentResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRespondAssignmentResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.data = Assignment.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<RespondAssignmentResponse>, I>>(base?: I): RespondAssignmentResponse {
+    return RespondAssignmentResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<RespondAssignmentResponse>, I>>(object: I): RespondAssignmentResponse {
+    const message = createBaseRespondAssignmentResponse();
+    message.data = (object.data !== undefined && object.data !== null)
+      ? Assignment.fromPartial(object.data)
+      : undefined;
+    return message;
+  },
+};
+
 function createBaseReleaseAssignmentRequest(): ReleaseAssignmentRequest {
   return { assignmentId: "", reason: "" };
 }
@@ -1513,6 +1835,18 @@ export const AssignmentServiceService = {
       Buffer.from(ConfirmAssignmentResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ConfirmAssignmentResponse => ConfirmAssignmentResponse.decode(value),
   },
+  /** The recipient of active work has answered for the first time: the clock of the first response stops. */
+  respondAssignment: {
+    path: "/ductor.v1.AssignmentService/RespondAssignment" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: RespondAssignmentRequest): Buffer =>
+      Buffer.from(RespondAssignmentRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): RespondAssignmentRequest => RespondAssignmentRequest.decode(value),
+    responseSerialize: (value: RespondAssignmentResponse): Buffer =>
+      Buffer.from(RespondAssignmentResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): RespondAssignmentResponse => RespondAssignmentResponse.decode(value),
+  },
   /** The work is done: its units are free again. */
   completeAssignment: {
     path: "/ductor.v1.AssignmentService/CompleteAssignment" as const,
@@ -1562,6 +1896,8 @@ export interface AssignmentServiceServer extends UntypedServiceImplementation {
   declineAssignment: handleUnaryCall<DeclineAssignmentRequest, DeclineAssignmentResponse>;
   /** Who sent the work makes an offer binding: its units are committed, under the limit as it is now. */
   confirmAssignment: handleUnaryCall<ConfirmAssignmentRequest, ConfirmAssignmentResponse>;
+  /** The recipient of active work has answered for the first time: the clock of the first response stops. */
+  respondAssignment: handleUnaryCall<RespondAssignmentRequest, RespondAssignmentResponse>;
   /** The work is done: its units are free again. */
   completeAssignment: handleUnaryCall<CompleteAssignmentRequest, CompleteAssignmentResponse>;
   /** The work is taken away: an offer ends, units are free again. */
@@ -1650,6 +1986,22 @@ export interface AssignmentServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ConfirmAssignmentResponse) => void,
+  ): ClientUnaryCall;
+  /** The recipient of active work has answered for the first time: the clock of the first response stops. */
+  respondAssignment(
+    request: RespondAssignmentRequest,
+    callback: (error: ServiceError | null, response: RespondAssignmentResponse) => void,
+  ): ClientUnaryCall;
+  respondAssignment(
+    request: RespondAssignmentRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: RespondAssignmentResponse) => void,
+  ): ClientUnaryCall;
+  respondAssignment(
+    request: RespondAssignmentRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: RespondAssignmentResponse) => void,
   ): ClientUnaryCall;
   /** The work is done: its units are free again. */
   completeAssignment(

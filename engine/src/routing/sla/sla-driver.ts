@@ -1,0 +1,154 @@
+/**
+ * Looks at the clocks of assignments when they are due: warns, notes breaches, and has late work routed again.
+ *
+ *   new -> idle <-> turning -> stopped
+ *
+ * Every node looks; a clock is taken under a lock that others pass over. Invariants: 1. a warning or breach is told
+ * once it is committed, by the node that wrote it; 2. late work is routed again under a key of idempotency that its
+ * clock names: a node that dies in between is followed by one that gets the same decision; 3. the recipient that is
+ * late keeps the work until somebody else has it.
+ */
+import type { Assignments } from '../../capacity/index.js';
+import { DuctorError, type Clock, type Timer } from '../../kernel/index.js';
+import type { Database } from '../../store/index.js';
+import type { RouteAsk } from '../lane/ask.js';
+import type { RouteCall, Routed } from '../lane/route-call.js';
+import { nextLookUs, stepOf, type Step } from './clock.js';
+import { isRouteAsk } from './late-ask.js';
+import { noteRerouted, takeDueClocks, writeClocks, type DueClock, type StoredClock } from './sql/clocks.js';
+
+/** Most clocks of one transaction. */
+const BATCH = 200;
+const LOOK_MS = 1_000;
+/** How long a clock rests before late work is tried to be routed once more. */
+const AGAIN_US = 30_000_000;
+/** Who does it, in the audit trail. */
+const NOBODY = '00000000-0000-0000-0000-000000000000';
+const METHOD = '/ductor.v1.AssignmentService/ReleaseAssignment';
+
+/** What became of a clause. */
+export interface SlaEvent {
+  readonly kind: 'warned' | 'breached' | 'rerouted';
+  readonly clock: StoredClock;
+  readonly recipientId: string;
+  readonly poolId: string;
+}
+
+/** What it works with. */
+export interface SlaDriverParts {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly assignments: Pick<Assignments, 'act'>;
+  readonly route: (call: RouteCall) => Promise<Routed>;
+  /** Told once it is committed. */
+  readonly onEvent: (event: SlaEvent) => void;
+  readonly onError: (error: unknown) => void;
+}
+
+/** A clock after a look. */
+interface Looked {
+  readonly due: DueClock;
+  readonly step: Step;
+  readonly became: StoredClock & { readonly nextUs: number | null };
+}
+
+function looked(due: DueClock, nowUs: number): Looked {
+  const step = stepOf(due, due.progress, nowUs);
+  const became: StoredClock = {
+    ...{ tenantId: due.tenantId, assignmentId: due.assignmentId, clause: due.clause },
+    ...{ warnUs: due.warnUs, dueUs: due.dueUs, settledUs: due.settledUs },
+    warnedUs: step === 'warn' ? nowUs : due.warnedUs,
+    breachedUs: step === 'breach' ? nowUs : due.breachedUs,
+  };
+  if (step === 'settle' && due.breachedUs === null)
+    return { due, step, became: { ...became, settledUs: nowUs, nextUs: null } };
+  const isOpen = due.progress.endedUs === null;
+  // Looked at again until late work has been routed: whoever was to do that may have died.
+  const again = became.breachedUs !== null && isOpen && due.again !== null ? nowUs + AGAIN_US : null;
+  return { due, step, became: { ...became, nextUs: again ?? nextLookUs(became) } };
+}
+
+/** See above. */
+export class SlaDriver {
+  #timer: Timer | null = null;
+  #turn: Promise<unknown> = Promise.resolve();
+  #isStopped = false;
+
+  constructor(readonly parts: SlaDriverParts) {}
+
+  start(): void {
+    const { clock, onError } = this.parts;
+    if (this.#isStopped) return;
+    this.#timer = clock.setTimer(LOOK_MS, () => {
+      this.#turn = this.turn().then(
+        () => this.start(),
+        (error: unknown) => {
+          onError(error);
+          this.start();
+        },
+      );
+    });
+  }
+
+  /** Resolves when nothing of it is under way. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#timer?.cancel();
+    await this.#turn;
+  }
+
+  /** Looks at everything that is due; returns how many clocks that were. */
+  async turn(): Promise<number> {
+    for (let count = 0; ;) {
+      const found = await this.#batch();
+      count += found.length;
+      for (const { due, step } of found) {
+        if (step === 'warn' || step === 'breach') this.#tell(step === 'warn' ? 'warned' : 'breached', due);
+      }
+      for (const { due, became } of found) if (became.breachedUs !== null) await this.#reroute(due);
+      if (found.length < BATCH || this.#isStopped) return count;
+    }
+  }
+
+  #tell(kind: SlaEvent['kind'], { recipientId, poolId, ...clock }: DueClock): void {
+    this.parts.onEvent({ kind, clock, recipientId, poolId });
+  }
+
+  #batch(): Promise<readonly Looked[]> {
+    return this.parts.db.transaction(async (tx) => {
+      const due = await takeDueClocks(tx, BATCH);
+      const { rows } = await tx.query<{ now_us: number }>('select ductor.now_us() as now_us');
+      const found = due.map((each) => looked(each, rows[0]?.now_us ?? each.dueUs));
+      await writeClocks(
+        tx,
+        found.map(({ became }) => became),
+      );
+      return found;
+    });
+  }
+
+  /** Has late work routed again; when somebody else has it, it is taken from whom it was with. */
+  async #reroute(due: DueClock): Promise<void> {
+    const { again, tenantId, assignmentId, clause, progress } = due;
+    if (progress.endedUs !== null || !isRouteAsk(again)) return;
+    try {
+      const ask: RouteAsk = again;
+      const idempotencyKey = `sla/${assignmentId}/${clause}`;
+      const { stored } = await this.parts.route({ tenantId, principalId: NOBODY, ask, idempotencyKey });
+      if (stored.outcomeClass === 'success') await this.#takeAway(due);
+      if (stored.outcomeClass === 'infrastructure') return;
+      await noteRerouted(this.parts.db, due, stored.decisionId);
+      if (stored.outcomeClass === 'success') this.#tell('rerouted', due);
+    } catch (error) {
+      this.parts.onError(error);
+    }
+  }
+
+  async #takeAway({ tenantId, assignmentId, clause }: DueClock): Promise<void> {
+    const by = { tenantId, principalId: NOBODY, name: 'sla', scopes: new Set<never>() };
+    const action = { assignmentId, verb: 'release' as const, reason: `${clause} was not kept: it was routed again` };
+    const [result] = await this.parts.assignments.act({ by, method: METHOD }, [action]);
+    // It has ended meanwhile by itself: there is nothing to take.
+    if (result instanceof DuctorError && result.code !== 'assignment_state_conflict') throw result;
+  }
+}

@@ -1,0 +1,149 @@
+import { integerArray, prepared, uuidArray, type Queryable, type Row } from '../../../store/index.js';
+import type { SlaClause } from '../../pipeline/settings.js';
+import type { Progress, SlaClock } from '../clock.js';
+
+/** A clock with whose it is. */
+export interface StoredClock extends SlaClock {
+  readonly tenantId: string;
+  readonly assignmentId: string;
+}
+
+/** A clock of an assignment that is made. */
+export interface NewClock extends StoredClock {
+  readonly nextUs: number | null;
+  /** JSON of what was asked for, where it is routed again; null: it is not. */
+  readonly again: string | null;
+}
+
+/** A clock that is due, with what became of its assignment. */
+export interface DueClock extends StoredClock {
+  readonly progress: Progress;
+  readonly recipientId: string;
+  readonly poolId: string;
+  readonly again: unknown;
+}
+
+interface ClockRow extends Row {
+  readonly tenant_id: string;
+  readonly assignment_id: string;
+  readonly clause: SlaClause;
+  readonly warn_at: number;
+  readonly due_at: number;
+  readonly warned_at: number | null;
+  readonly breached_at: number | null;
+  readonly settled_at: number | null;
+}
+
+interface DueRow extends ClockRow {
+  readonly again: unknown;
+  readonly state: string | null;
+  readonly committed_at: number | null;
+  readonly responded_at: number | null;
+  readonly ended_at: number | null;
+  readonly recipient_id: string | null;
+  readonly pool_id: string | null;
+}
+
+const COLUMNS = 'c.tenant_id, c.assignment_id, c.clause, c.warn_at, c.due_at, c.warned_at, c.breached_at, c.settled_at';
+
+const INSERT = prepared(
+  'routing_insert_sla_clocks',
+  `insert into ductor.sla_clock (tenant_id, assignment_id, clause, warn_at, due_at, breached_at, next_at, again)
+    select $1::uuid, n.* from unnest($2::uuid[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
+      $8::jsonb[]) as n`,
+);
+const DUE = prepared(
+  'routing_due_sla_clocks',
+  `select ${COLUMNS}, c.again, a.state, a.committed_at, a.responded_at, a.ended_at, a.recipient_id, a.pool_id
+    from (select * from ductor.sla_clock d where d.next_at <= ductor.now_us() order by d.next_at limit $1
+      for update skip locked) c
+    left join ductor.assignment a on a.tenant_id = c.tenant_id and a.assignment_id = c.assignment_id`,
+);
+const WRITE = prepared(
+  'routing_write_sla_clocks',
+  `update ductor.sla_clock c set warned_at = n.warned_at, breached_at = n.breached_at, settled_at = n.settled_at,
+      next_at = n.next_at
+    from unnest($1::uuid[], $2::uuid[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[])
+      as n (tenant_id, assignment_id, clause, warned_at, breached_at, settled_at, next_at)
+    where c.tenant_id = n.tenant_id and c.assignment_id = n.assignment_id and c.clause = n.clause`,
+);
+const REROUTED = prepared(
+  'routing_rerouted_sla_clock',
+  `update ductor.sla_clock c set next_at = null, again = null, rerouted_to = $4::uuid
+    where c.tenant_id = $1::uuid and c.assignment_id = $2::uuid and c.clause = $3`,
+);
+const READ = prepared(
+  'routing_read_sla_clocks',
+  `select ${COLUMNS} from ductor.sla_clock c where c.tenant_id = $1::uuid and c.assignment_id = any($2::uuid[])
+    order by c.assignment_id, c.due_at, c.clause`,
+);
+
+function toClock(row: ClockRow): StoredClock {
+  return {
+    ...{ tenantId: row.tenant_id, assignmentId: row.assignment_id, clause: row.clause },
+    ...{ warnUs: row.warn_at, dueUs: row.due_at, warnedUs: row.warned_at },
+    ...{ breachedUs: row.breached_at, settledUs: row.settled_at },
+  };
+}
+
+/** Stores the clocks of new assignments of one tenant. */
+export async function insertClocks(tx: Queryable, tenantId: string, clocks: readonly NewClock[]): Promise<void> {
+  if (clocks.length === 0) return;
+  await tx.query(INSERT, [
+    tenantId,
+    uuidArray(clocks.map(({ assignmentId }) => assignmentId)),
+    clocks.map(({ clause }) => clause),
+    integerArray(clocks.map(({ warnUs }) => warnUs)),
+    integerArray(clocks.map(({ dueUs }) => dueUs)),
+    integerArray(clocks.map(({ breachedUs }) => breachedUs)),
+    integerArray(clocks.map(({ nextUs }) => nextUs)),
+    clocks.map(({ again }) => again),
+  ]);
+}
+
+/** Clocks of any tenant that are to be looked at, locked until the transaction ends; others' locks are passed over. */
+export async function takeDueClocks(tx: Queryable, limit: number): Promise<readonly DueClock[]> {
+  const { rows } = await tx.query<DueRow>(DUE, [limit]);
+  return rows.map((row) => ({
+    ...toClock(row),
+    ...{ again: row.again, recipientId: row.recipient_id ?? '', poolId: row.pool_id ?? '' },
+    progress: {
+      // An assignment that is not kept any more has ended.
+      ...{ state: row.state ?? 'released', committedUs: row.committed_at, respondedUs: row.responded_at },
+      endedUs: row.state === null ? row.due_at : row.ended_at,
+    },
+  }));
+}
+
+/** Stores what locked clocks are now. */
+export async function writeClocks(
+  tx: Queryable,
+  clocks: readonly (StoredClock & { readonly nextUs: number | null })[],
+): Promise<void> {
+  if (clocks.length === 0) return;
+  await tx.query(WRITE, [
+    uuidArray(clocks.map(({ tenantId }) => tenantId)),
+    uuidArray(clocks.map(({ assignmentId }) => assignmentId)),
+    clocks.map(({ clause }) => clause),
+    integerArray(clocks.map(({ warnedUs }) => warnedUs)),
+    integerArray(clocks.map(({ breachedUs }) => breachedUs)),
+    integerArray(clocks.map(({ settledUs }) => settledUs)),
+    integerArray(clocks.map(({ nextUs }) => nextUs)),
+  ]);
+}
+
+/** Notes that late work was routed again. */
+export async function noteRerouted(db: Queryable, clock: StoredClock, decisionId: string): Promise<void> {
+  await db.query(REROUTED, [clock.tenantId, clock.assignmentId, clock.clause, decisionId]);
+}
+
+/** The clocks of assignments, in the order in which they are due. */
+export async function readClocks(
+  db: Queryable,
+  tenantId: string,
+  assignmentIds: readonly string[],
+): Promise<readonly StoredClock[]> {
+  if (assignmentIds.length === 0) return [];
+  const { rows } = await db.query<ClockRow>(READ, [tenantId, uuidArray(assignmentIds)]);
+  return rows.map(toClock);
+}
