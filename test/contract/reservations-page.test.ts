@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestNode, type TestNode } from '../../engine/src/api/grpc/testing/test-node.js';
 import { bearer, httpCall } from '../../engine/src/api/testing/http-call.js';
 import { replaceDatabaseClock, testDatabase, type DatabaseClock } from '../../engine/src/store/testing/index.js';
+import { findCapacityDefects } from '../../engine/src/workflow/index.js';
 import { until } from '../support/wait.js';
 
 const database = testDatabase();
@@ -369,5 +370,34 @@ describe('a reservation', () => {
     expect(codeOf(await start(slug))).toBe(FULL);
     await say(run.id);
     await holding(pool, [0]);
+  });
+});
+
+describe('what can be seen', () => {
+  it('of a run, in ExplainRun: whom it holds, also when it has ended and a child of it has not', async () => {
+    const pool = await poolOf([{ max_concurrent: 1 }]);
+    const leaf = await publish([signal('leaf')]);
+    const child = { ref: 'child', type: 'STEP_TYPE_SUB_WORKFLOW', args: { workflow: leaf, detach: true }, input: {} };
+    const run = await start(await publish([select(pool.name), child], [['buyers', 'child']]));
+    expect((await ended(run.id)).state).toBe('RUN_STATE_COMPLETED');
+    const told = await call<{ reason: string; holds: readonly object[] }>('GET', `/api/runs/${run.id}:explain`);
+    const held = { recipient_id: pool.ids[0], recipient_name: `${pool.name}-r0`, pool_id: pool.id };
+    expect(told.holds).toMatchObject([{ ...held, run_id: run.id, step: 'buyers', units: 1 }]);
+    expect(await findCapacityDefects(database.db)).toEqual([]);
+  });
+
+  it('of defects: what is held for nobody, and accounts that say something else', async () => {
+    const pool = await poolOf([{}]);
+    const run = await start(await selecting(pool.name));
+    const [recipientId] = pool.ids;
+    // As if the end of the run had been forgotten.
+    await database.db.query('update ductor.runs set closed_at = 1 where run_id = $1::uuid', [run.id]);
+    await database.db.query('update ductor.capacity_authority set held = 3 where recipient_id = $1::uuid', [
+      recipientId,
+    ]);
+    expect(await findCapacityDefects(database.db)).toEqual([
+      { kind: 'not_released', tenantId, recipientId, runId: run.id },
+      { kind: 'drift', tenantId, recipientId, says: 3, reserved: 1 },
+    ]);
   });
 });

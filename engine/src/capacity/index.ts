@@ -41,6 +41,7 @@ export {
 } from './reservations/reservation.js';
 export { slateDigest, type SlateIdentity } from './reservations/slate-digest.js';
 export { ensureFamilies, familiesInOrder, forgetFamilies, lockFamilies } from './reservations/sql/families.js';
+export { explainHolding, type Holding } from './reservations/sql/explain-holding.js';
 export { readReservations } from './reservations/sql/read-reservations.js';
 export { deleteReservations, insertReservations } from './reservations/sql/write-reservations.js';
 export { readAccounts } from './assignments/sql/read-accounts.js';

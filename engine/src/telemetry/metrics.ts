@@ -38,6 +38,8 @@ export interface Metrics {
   readonly removedRuns: Counter;
   /** Partitions that were dropped with all their runs. */
   readonly droppedPartitions: Counter;
+  /** Reservations and accounts that are not as they must be, at the last look. */
+  readonly capacityDefects: Gauge;
   /** Time of each step that removed something, seconds. */
   readonly removalSeconds: Histogram;
 }
@@ -81,6 +83,7 @@ export function createMetrics(): Metrics {
     shards: gauge('ductor_shards', 'Shards this node owns'),
     removedRuns: counter('ductor_removed_runs_total', 'Runs removed after their retention'),
     droppedPartitions: counter('ductor_dropped_partitions_total', 'Partitions dropped with all their runs'),
+    capacityDefects: gauge('ductor_capacity_defects', 'Reservations and accounts that must not be so'),
     removalSeconds: histogram('ductor_removal_seconds', 'Time of a step that removes runs', SECONDS),
     workerLagSeconds: histogram('ductor_worker_lag_seconds', 'Blocked event loops of workers', LAGS),
     parkedRuns: new Counter({ name: 'ductor_parked_runs_total', help: 'Runs parked', labelNames: ['code'], registers }),

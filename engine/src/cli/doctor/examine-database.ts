@@ -9,8 +9,15 @@ import {
   readServerReport,
   readTableReport,
 } from '../../store/index.js';
-import { HOT_STATEMENTS, readClusterReport, readPartitionReport, readStuckRuns } from '../../workflow/index.js';
+import {
+  findCapacityDefects,
+  HOT_STATEMENTS,
+  readClusterReport,
+  readPartitionReport,
+  readStuckRuns,
+} from '../../workflow/index.js';
 import type { Finding } from './finding.js';
+import { judgeCapacity } from './judge-capacity.js';
 import { judgeCluster, judgeRuns } from './judge-runs.js';
 import {
   type ExplainedStatement,
@@ -50,5 +57,6 @@ export async function examineDatabase(db: Database, clock: Clock): Promise<reado
   findings.push(judgePartitions(await readPartitionReport(db)), ...judgePlans(await explained(db), tables));
   const cluster = await readClusterReport(db);
   findings.push(...judgeCluster(cluster), ...judgeRuns(await readStuckRuns(db, cluster.ownerlessShards)));
+  findings.push(...judgeCapacity(await findCapacityDefects(db)));
   return findings;
 }

@@ -37,6 +37,10 @@ function explanationText(told: Explanation, paint: Paint, nowUs: number): string
       'key',
       `${key}: ${held} of ${limit} hold it, place ${place} in line`,
     ]),
+    ...told.holds.map((held): readonly [string, string] => [
+      'holds',
+      `${held.recipientName || held.recipientId}, ${held.units} ${held.units === 1 ? 'unit' : 'units'} by ${held.step}`,
+    ]),
     ['code', code],
     ['since', sinceUs === null ? '' : `${momentText(sinceUs)}, ${distanceText(sinceUs, nowUs)}`],
     ['until', untilUs === null ? '' : `${momentText(untilUs)}, ${distanceText(untilUs, nowUs)}`],

@@ -1,5 +1,5 @@
 /** Reads of runs for callers, each under the wall of its tenant. */
-import { explainWaiting } from '../../capacity/index.js';
+import { explainHolding, explainWaiting } from '../../capacity/index.js';
 import { isUuid } from '../../kernel/index.js';
 import type { Queryable, TenantAccess } from '../../store/index.js';
 import { byTenant } from '../by-tenant.js';
@@ -46,6 +46,10 @@ export function postgresRunReader(db: TenantAccess, isUsable: SnapshotCheck = ()
     waiting: (key, path, wants) =>
       isRunKey(key)
         ? explainWaiting(db.asTenant(key.tenantId), { tenantId: key.tenantId, runId: key.runId, path }, wants)
+        : Promise.resolve([]),
+    holding: (tenantId, chainId) =>
+      isRunKey({ tenantId, runId: chainId })
+        ? explainHolding(db.asTenant(tenantId), tenantId, chainId)
         : Promise.resolve([]),
     history: (key, afterSeq, limit) =>
       isRunKey(key) ? readHistory(db.asTenant(key.tenantId), key, afterSeq, limit) : Promise.resolve([]),

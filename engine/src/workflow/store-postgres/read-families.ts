@@ -13,14 +13,12 @@ interface RunRow extends Row {
 }
 
 /**
- * Everybody of a family who is open, children that are still to begin among them, and everybody above these. One
- * snapshot: a child is seen as a message or as a run, never as neither.
+ * Everybody of the families of `f` who is open, children that are still to begin among them, and everybody above these,
+ * as table expressions the last of which is `up`. One snapshot: a child is seen as a message or as a run, never as
+ * neither.
  */
-const READ = prepared(
-  'gate_read_families',
-  `with recursive f as materialized (
-  select t.tenant_id, t.root_id from unnest($1::uuid[], $2::uuid[]) as t (tenant_id, root_id)
-), o as materialized (
+export function familyRunsSql(): string {
+  return `o as materialized (
   select r.tenant_id, f.root_id, r.run_id, coalesce(r.chain_id, r.run_id) as chain_id, r.parent_id, true as is_open
   from f join ductor.runs r on r.tenant_id = f.tenant_id and r.root_id = f.root_id and r.closed_at is null
   union all
@@ -38,7 +36,14 @@ const READ = prepared(
   union
   select r.tenant_id, up.root_id, r.run_id, coalesce(r.chain_id, r.run_id), r.parent_id, r.closed_at is null
   from up join ductor.runs r on r.tenant_id = up.tenant_id and r.run_id = up.parent_id
-)
+)`;
+}
+
+const READ = prepared(
+  'gate_read_families',
+  `with recursive f as materialized (
+  select t.tenant_id, t.root_id from unnest($1::uuid[], $2::uuid[]) as t (tenant_id, root_id)
+), ${familyRunsSql()}
 select up.tenant_id, up.root_id, up.run_id, up.chain_id, up.parent_id, up.is_open from up`,
 );
 

@@ -1,5 +1,5 @@
 /** What people ask about runs. Never behind a fence: any node answers for any run. */
-import type { WaitingFor, Want } from '../../capacity/index.js';
+import type { Holding, WaitingFor, Want } from '../../capacity/index.js';
 import type { PayloadKey, RunHeader, RunKey, StoredPayload, StoredRun } from '../coordinator/ports.js';
 import type { RunStatus } from '../machine/state.js';
 
@@ -59,6 +59,8 @@ export interface RunReader {
   lastOfChain(key: RunKey): Promise<RunKey>;
   /** What a step of a run, or with an empty path the run as a whole, stands in line for. */
   waiting(key: RunKey, path: string, wants: readonly Want[]): Promise<readonly WaitingFor[]>;
+  /** What a chain, by its first run, holds of recipients; the first 200. */
+  holding(tenantId: string, chainId: string): Promise<readonly Holding[]>;
   /** Journal rows after a seq (0: from the first), at most `limit`, whatever snapshots there are. */
   history(key: RunKey, afterSeq: number, limit: number): Promise<StoredRun['rows']>;
 }

@@ -40,7 +40,7 @@ export interface ExplainRunOptions {
   readonly load: RunLoader;
   readonly plans: PlanSource;
   readonly workers: Workers;
-  readonly reader: Pick<RunReader, 'waiting'>;
+  readonly reader: Pick<RunReader, 'waiting' | 'holding'>;
 }
 
 const REASONS: Readonly<Record<WaitReason['kind'], RunReason>> = {
@@ -116,7 +116,16 @@ function explanationOf(state: RunState, plan: Plan | undefined, workers: Workers
   const reason = reasonOf(state);
   if (reason === null) {
     const closed = { reason: RunReason.RUN_REASON_CLOSED, message: `the run has ended: ${state.status}` };
-    const nothing = { step: '', attempt: 0, worker: '', queue: '', handler: '', childRunId: '', semaphores: [] };
+    const nothing = {
+      step: '',
+      attempt: 0,
+      worker: '',
+      queue: '',
+      handler: '',
+      childRunId: '',
+      semaphores: [],
+      holds: [],
+    };
     const since = state.closedAtUs === null ? undefined : timestampOf(state.closedAtUs);
     return {
       ...{ ...common, ...closed, ...nothing, code: state.error?.code ?? '' },
@@ -128,7 +137,7 @@ function explanationOf(state: RunState, plan: Plan | undefined, workers: Workers
     ...common,
     ...foundOf(state, reason, plan, workers),
     ...{ step, attempt, code, otherSteps },
-    semaphores: [],
+    ...{ semaphores: [], holds: [] },
     childRunId: reason.kind === 'child' ? (state.steps.get(step)?.child?.runId ?? '') : '',
     ...awaitedOf(state.steps.get(step)),
     since: sinceUs === null ? undefined : timestampOf(sinceUs),
@@ -150,6 +159,12 @@ function withSemaphores(data: RunExplanation, waits: Awaited<ReturnType<RunReade
   return { ...data, message: `${data.message}${words.join('')}`, semaphores };
 }
 
+/** With what the chain of the run holds. */
+function withHolds(data: RunExplanation, held: Awaited<ReturnType<RunReader['holding']>>): RunExplanation {
+  const holds = held.map(({ path, sinceUs, ...rest }) => ({ ...rest, step: path, since: timestampOf(sinceUs) }));
+  return { ...data, holds };
+}
+
 /** ExplainRun. */
 export function explainRun({
   load,
@@ -165,7 +180,8 @@ export function explainRun({
     if (state === undefined) throw missingRun(runId);
     const { familySlug, version } = state;
     const plan = plans.peek(tenantId, familySlug, version) ?? (await plans.load(tenantId, familySlug, version));
-    const data = explanationOf(state, plan, workers);
+    const told = explanationOf(state, plan, workers);
+    const data = withHolds(told, await reader.holding(tenantId, state.chain?.chainId ?? runId));
     if (data.reason !== RunReason.RUN_REASON_SEMAPHORE) return { data };
     const wants = (data.step === '' ? state.gate : state.steps.get(data.step)?.gate)?.wants ?? [];
     return { data: withSemaphores(data, await reader.waiting({ tenantId, runId }, data.step, wants)) };

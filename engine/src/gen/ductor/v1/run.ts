@@ -718,6 +718,20 @@ export interface RunExplanation {
   options: string[];
   /** Keys under which room is waited for. */
   semaphores: SemaphoreWait[];
+  /** Recipients that its chain holds, the first 200; also of a run that has ended while descendants of it have not. */
+  holds: HeldRecipient[];
+}
+
+/** A recipient that is held for a run. */
+export interface HeldRecipient {
+  recipientId: string;
+  recipientName: string;
+  poolId: string;
+  /** The run of the chain that selected it, and its step. */
+  runId: string;
+  step: string;
+  units: number;
+  since: Timestamp | undefined;
 }
 
 export interface ExplainRunResponse {
@@ -5966,6 +5980,7 @@ function createBaseRunExplanation(): RunExplanation {
     assignees: [],
     options: [],
     semaphores: [],
+    holds: [],
   };
 }
 
@@ -6024,6 +6039,9 @@ export const RunExplanation: MessageFns<RunExplanation> = {
     }
     for (const v of message.semaphores) {
       SemaphoreWait.encode(v!, writer.uint32(562).fork()).join();
+    }
+    for (const v of message.holds) {
+      HeldRecipient.encode(v!, writer.uint32(1042).fork()).join();
     }
     return writer;
   },
@@ -6185,6 +6203,14 @@ export const RunExplanation: MessageFns<RunExplanation> = {
             message.semaphores.push(SemaphoreWait.decode(reader, reader.uint32()));
             continue;
           }
+          case 130: {
+            if (tag !== 1042) {
+              break;
+            }
+
+            message.holds.push(HeldRecipient.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -6224,6 +6250,136 @@ export const RunExplanation: MessageFns<RunExplanation> = {
     message.assignees = object.assignees?.map((e) => e) || [];
     message.options = object.options?.map((e) => e) || [];
     message.semaphores = object.semaphores?.map((e) => SemaphoreWait.fromPartial(e)) || [];
+    message.holds = object.holds?.map((e) => HeldRecipient.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseHeldRecipient(): HeldRecipient {
+  return { recipientId: "", recipientName: "", poolId: "", runId: "", step: "", units: 0, since: undefined };
+}
+
+export const HeldRecipient: MessageFns<HeldRecipient> = {
+  encode(message: HeldRecipient, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.recipientId !== "") {
+      writer.uint32(10).string(message.recipientId);
+    }
+    if (message.recipientName !== "") {
+      writer.uint32(18).string(message.recipientName);
+    }
+    if (message.poolId !== "") {
+      writer.uint32(26).string(message.poolId);
+    }
+    if (message.runId !== "") {
+      writer.uint32(34).string(message.runId);
+    }
+    if (message.step !== "") {
+      writer.uint32(42).string(message.step);
+    }
+    if (message.units !== 0) {
+      writer.uint32(48).uint32(message.units);
+    }
+    if (message.since !== undefined) {
+      Timestamp.encode(message.since, writer.uint32(58).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): HeldRecipient {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseHeldRecipient();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.recipientId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.recipientName = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.poolId = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.step = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.units = reader.uint32();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.since = Timestamp.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<HeldRecipient>, I>>(base?: I): HeldRecipient {
+    return HeldRecipient.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<HeldRecipient>, I>>(object: I): HeldRecipient {
+    const message = createBaseHeldRecipient();
+    message.recipientId = object.recipientId ?? "";
+    message.recipientName = object.recipientName ?? "";
+    message.poolId = object.poolId ?? "";
+    message.runId = object.runId ?? "";
+    message.step = object.step ?? "";
+    message.units = object.units ?? 0;
+    message.since = (object.since !== undefined && object.since !== null)
+      ? Timestamp.fromPartial(object.since)
+      : undefined;
     return message;
   },
 };

@@ -3,3 +3,4 @@ export { readClusterReport, type ClusterReport, type NodeReport } from './cluste
 export { HOT_STATEMENTS, type HotStatement } from './hot-statements.js';
 export { readPartitionReport, type PartitionReport } from './journal-partitions.js';
 export { readStuckRuns, type RunCount, type StuckRuns } from './stuck-runs.js';
+export { findCapacityDefects, type CapacityDefect } from './capacity-defects.js';
