@@ -25,16 +25,11 @@ interface Run {
   }[];
 }
 
-interface Recipient {
-  readonly id: string;
-  readonly capacity: Readonly<Record<'current' | 'held' | 'daily_count' | 'daily_admitted', number>>;
-}
+type Counters = Readonly<Record<'held' | 'daily_admitted', number>>;
 
 let node: TestNode;
 let clock: DatabaseClock;
-let apiKey = '';
-let tenantId = '';
-let made = 0;
+let [apiKey, tenantId, made] = ['', '', 0];
 
 beforeAll(async () => {
   clock = await replaceDatabaseClock(database.db);
@@ -61,8 +56,10 @@ async function poolOf(capacities: readonly object[], config: object = {}) {
     const fields = { name: `${name}-r${index}`, state: 'RECIPIENT_STATE_AVAILABLE', capacity };
     ids.push((await call<{ id: string }>('POST', `/api/pools/${id}/recipients`, fields)).id);
   }
-  const counters = async (): Promise<readonly Recipient['capacity'][]> =>
-    Promise.all(ids.map(async (each) => (await call<Recipient>('GET', `/api/recipients/${each}`)).capacity));
+  const counters = async (): Promise<readonly Counters[]> =>
+    Promise.all(
+      ids.map(async (each) => (await call<{ capacity: Counters }>('GET', `/api/recipients/${each}`)).capacity),
+    );
   const held = async (): Promise<readonly number[]> => (await counters()).map((each) => each.held);
   return { name, id, ids, counters, held };
 }
@@ -171,7 +168,7 @@ describe('admission', () => {
     expect(codeOf(await start(slug))).toBeUndefined();
   });
 
-  it('counts for the day the reservations made in it plus committed daily assignments, and begins anew at UTC midnight', async () => {
+  it('counts by UTC day what was reserved plus committed daily assignments', async () => {
     const pool = await poolOf([{ daily_limit: 2 }]);
     await call('POST', '/api/routing/route', { routable: { id: 'lead' }, pool_id: pool.id });
     const slug = await selecting(pool.name);

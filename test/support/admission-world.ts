@@ -1,0 +1,333 @@
+/**
+ * Families of runs that select, end and start children over many sessions at once, by the statements of the gate lane
+ * and without journals; triggers say what must never be committed.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { admissionOps, type Drawn, type WorldRun } from './admission-ops.js';
+import { memoryBus } from '../../engine/src/bus/index.js';
+import { createCelCompiler } from '../../engine/src/expressions/index.js';
+import { seededRandom, systemClock, systemRandom, unitInterval, uuidV7 } from '../../engine/src/kernel/index.js';
+import { createRouting } from '../../engine/src/routing/index.js';
+import type { Connection, Database, Prepared, Queryable, Result, Row } from '../../engine/src/store/index.js';
+import { AdmissionBook } from '../../engine/src/workflow/coordinator/admission-book.js';
+import type { GateLocks } from '../../engine/src/workflow/coordinator/gate-ports.js';
+import { askOf } from '../../engine/src/workflow/coordinator/selection-ask.js';
+import type { Selecting } from '../../engine/src/workflow/machine/selecting.js';
+import {
+  lockReservations,
+  prepareReservations,
+  writeReservations,
+} from '../../engine/src/workflow/store-postgres/gate-reservations.js';
+
+/** What a planted bug changes of the statements. */
+export interface Bug {
+  /** Statements, by the beginning of their names, that lock nothing. */
+  readonly unlocked?: readonly string[];
+  /** What is read, is read before the locks are taken. */
+  readonly readsFirst?: boolean;
+}
+
+/** How a world goes. */
+export interface Pace {
+  /** Runs that are open before no family begins any more. */
+  readonly few: number;
+  /** Share of ends that take a while between what they read and what they write. */
+  readonly slow: number;
+}
+
+/** What came of the operations. */
+export interface Tally {
+  granted: number;
+  reused: number;
+  refused: number;
+  closed: number;
+  born: number;
+  killed: number;
+  repeated: number;
+  readonly errors: Map<string, number>;
+}
+
+const POOL = 'hot';
+
+/** Statements that lock nothing: they answer as if they had. */
+class Unlocked implements Queryable {
+  constructor(
+    readonly tx: Queryable,
+    readonly names: readonly string[],
+  ) {}
+
+  async query<R extends Row>(statement: string | Prepared, values: readonly unknown[] = []): Promise<Result<R>> {
+    const name = typeof statement === 'string' ? '' : statement.name;
+    if (!this.names.some((each) => name.startsWith(each))) return this.tx.query<R>(statement, values);
+    if (!name.startsWith('capacity_lock_families')) return { rows: [], rowCount: 0 };
+    const text = typeof statement === 'string' ? statement : statement.text;
+    return this.tx.query<R>(text.replace('for update of f', ''), values);
+  }
+}
+
+/** The world. */
+export class AdmissionWorld {
+  readonly runs: WorldRun[] = [];
+  readonly tally: Tally = {
+    ...{ granted: 0, reused: 0, refused: 0, closed: 0, born: 0, killed: 0, repeated: 0 },
+    errors: new Map(),
+  };
+  readonly #clock = systemClock();
+  readonly #random = systemRandom();
+  readonly #draw: () => number;
+  readonly #routing: ReturnType<typeof createRouting>;
+  #sessions: (Connection | undefined)[] = [];
+
+  constructor(
+    readonly db: Database,
+    readonly tenantId: string,
+    readonly bug: Bug = {},
+    seed = 1,
+    readonly pace: Pace = { few: 40, slow: 0.05 },
+  ) {
+    const [clock, cel] = [this.#clock, createCelCompiler()];
+    const random = seededRandom(seed);
+    this.#draw = () => unitInterval(random);
+    this.#routing = createRouting({
+      ...{ db, cel, clock, bus: memoryBus(clock), newId: () => this.newId() },
+      ...{ seedKey: new Uint8Array(32), engine: { version: 'test', tzdb: '' } },
+    });
+  }
+
+  newId(): string {
+    return uuidV7(this.#clock.nowUs(), this.#random);
+  }
+
+  /** Makes the pool and its recipients, and the triggers that watch. */
+  async open(capacities: readonly { readonly max_concurrent: number; readonly daily_limit: number }[]): Promise<void> {
+    const by = { tenantId: this.tenantId, principalId: this.newId(), name: 'test', scopes: new Set<never>() };
+    const caller = { by, method: 'test' };
+    const pool = await this.#routing.pools.create(caller, { name: POOL, strategy: 'round_robin' });
+    for (const [index, capacity] of capacities.entries()) {
+      const fields = { name: `r${index}`, state: 'RECIPIENT_STATE_AVAILABLE', capacity };
+      await this.#routing.recipients.create(caller, pool.poolId, fields);
+    }
+    await this.db.query('create table if not exists ductor.test_violation (what text not null)');
+    for (const text of WATCHES) await this.db.query(text);
+  }
+
+  /** Operations, so many at a time, each over a session of its own. */
+  async work(sessions: number, operations: number, kills: number): Promise<void> {
+    let left = operations;
+    await Promise.all(
+      Array.from({ length: sessions }, async (_, index) => {
+        while (left > 0) {
+          left -= 1;
+          await this.#one(index, this.#draw() < kills);
+        }
+      }),
+    );
+  }
+
+  /**
+   * A child ends slowly while its parent selects and ends: who of the two is the last releases what the parent holds.
+   * Whoever has to wait for the other does so for as long as the child takes.
+   */
+  async race(): Promise<void> {
+    await this.#insert(null);
+    const parent = this.runs.at(-1);
+    await this.#insert(parent ?? null);
+    const child = this.runs.at(-1);
+    if (parent === undefined || child === undefined) throw new TypeError('no family');
+    const [first, second] = [await this.#session(0), await this.#session(1)];
+    const [hasRead, isOver] = [latch(), latch()];
+    const slowly = async (): Promise<void> => {
+      hasRead.open();
+      await Promise.race([isOver.opened, pause(SLOWLY_MS)]);
+    };
+    const ending = this.#close(second, child, false, slowly);
+    await hasRead.opened;
+    await this.#select(first, parent, 'a', 1, false);
+    await this.#close(first, parent, false);
+    isOver.open();
+    await ending;
+  }
+
+  /** Ends all that is open. */
+  async end(): Promise<void> {
+    for (const run of this.runs) {
+      for (let tries = 0; run.isOpen && tries < 20; tries += 1) await this.#do(0, { kind: 'close', run }, false);
+    }
+    for (const session of this.#sessions) await session?.close();
+    this.#sessions = [];
+  }
+
+  async #one(session: number, isKilled: boolean): Promise<void> {
+    const drawn = admissionOps(this.#draw, this.runs, this.pace.few);
+    await this.#do(session, drawn, isKilled);
+  }
+
+  async #do(index: number, drawn: Drawn, isKilled: boolean): Promise<void> {
+    if (drawn.kind === 'start') return this.#insert(null);
+    const { run } = drawn;
+    const turn = run.turn.then(() => (run.isOpen ? this.#act(index, drawn, isKilled) : undefined));
+    run.turn = turn.catch(() => undefined);
+    await turn;
+  }
+
+  async #act(index: number, drawn: Exclude<Drawn, { readonly kind: 'start' }>, isKilled: boolean): Promise<void> {
+    const { run } = drawn;
+    if (drawn.kind === 'bear') return this.#insert(run);
+    try {
+      const session = await this.#session(index);
+      if (drawn.kind === 'select') await this.#select(session, run, drawn.path, drawn.slate, isKilled);
+      else await this.#close(session, run, isKilled);
+    } catch (error) {
+      await this.#failed(run, error, isKilled);
+    }
+  }
+
+  /** A session that was cut: nobody knows what is committed until it is looked at. */
+  async #failed(run: WorldRun, error: unknown, isKilled: boolean): Promise<void> {
+    if (error instanceof Again) this.tally.repeated += 1;
+    else if (isKilled) this.tally.killed += 1;
+    else {
+      const words = String(error instanceof Error ? error.message : error);
+      const code = /SQLSTATE (\w+)/.exec(words)?.[1] ?? words;
+      this.tally.errors.set(code, (this.tally.errors.get(code) ?? 0) + 1);
+    }
+    const { rows } = await this.db.query<Row & { is_open: boolean }>(
+      'select closed_at is null as is_open from ductor.runs where run_id = $1::uuid',
+      [run.runId],
+    );
+    run.isOpen = rows[0]?.is_open ?? false;
+  }
+
+  async #session(index: number): Promise<Connection> {
+    const known = this.#sessions[index];
+    if (known !== undefined && !known.isLost) return known;
+    const session = await this.db.connect({ name: `admission ${index}` });
+    this.#sessions[index] = session;
+    return session;
+  }
+
+  async #insert(parent: WorldRun | null): Promise<void> {
+    const runId = this.newId();
+    const rootId = parent?.rootId ?? runId;
+    await this.db.query(
+      `insert into ductor.runs (started_at, version, shard, status, active, tenant_id, run_id, family_slug, root_id, parent_id)
+        values (ductor.now_us(), 1, 0, 1, false, $1::uuid, $2::uuid, 'world', $3::uuid, $4::uuid)`,
+      [this.tenantId, runId, parent === null ? null : rootId, parent?.runId ?? null],
+    );
+    if (parent !== null) this.tally.born += 1;
+    const link = { rootId, chainId: runId, parentId: parent?.runId ?? null };
+    this.runs.push({ runId, ...link, isOpen: true, turn: Promise.resolve() });
+  }
+
+  async #close(session: Connection, run: WorldRun, isKilled: boolean, before?: () => Promise<void>): Promise<void> {
+    const locks = this.#locks(run, []);
+    await this.#inGate(session, locks, isKilled, async (tx, book) => {
+      if (!book.close({ ...run, tenantId: this.tenantId, family: run })) throw new Error('not locked');
+      await before?.();
+      if (this.#draw() < this.pace.slow) await tx.query('select pg_sleep(0.06)');
+      await tx.query('update ductor.runs set closed_at = ductor.now_us() where run_id = $1::uuid', [run.runId]);
+    });
+    run.isOpen = false;
+    this.tally.closed += 1;
+  }
+
+  async #select(session: Connection, run: WorldRun, path: string, slate: number, isKilled: boolean): Promise<void> {
+    const selecting: Selecting = {
+      ...{ path, family: run, pool: POOL, routable: {}, slateSize: slate, atLeast: slate, pinned: new Map() },
+    };
+    const ask = askOf(run.runId, selecting, undefined);
+    const locks = this.#locks(run, [{ tenantId: this.tenantId, pool: POOL, reached: [], ask }]);
+    const answer = await this.#inGate(session, locks, isKilled, (_tx, book) => {
+      const told = book.select({ ...run, tenantId: this.tenantId, family: run }, selecting);
+      if (told.kind === 'outside') throw new Again();
+      const { added, tenants } = book.changes();
+      const isChanged = added.length > 0 || tenants.some(({ accounts, states }) => accounts.length + states.size > 0);
+      if (told.kind === 'refused' && isChanged) throw new Error('a refusal changes something');
+      return told;
+    });
+    if (answer.kind === 'refused') this.tally.refused += 1;
+    else if (answer.isReused) this.tally.reused += 1;
+    else this.tally.granted += 1;
+  }
+
+  #locks({ rootId }: WorldRun, selections: GateLocks['selections']): GateLocks {
+    return { semaphores: [], runIds: [], selections, families: [{ tenantId: this.tenantId, rootId }] };
+  }
+
+  async #inGate<T>(
+    session: Connection,
+    locks: GateLocks,
+    isKilled: boolean,
+    act: (tx: Queryable, book: AdmissionBook) => T | Promise<T>,
+  ): Promise<T> {
+    const { selection } = this.#routing;
+    const { unlocked = [], readsFirst = false } = this.bug;
+    const prepared = await prepareReservations(session, locks, selection);
+    const killAt = Math.floor(this.#draw() * 3);
+    return session.transaction(async (tx) => {
+      const early = readsFirst ? await lockReservations(new Unlocked(tx, ALL_LOCKS), prepared, selection) : undefined;
+      const locked = await lockReservations(new Unlocked(tx, unlocked), prepared, selection);
+      const usage = early ?? locked;
+      if (usage === undefined) throw new Again();
+      const book = new AdmissionBook(usage, () => this.newId());
+      if (isKilled && killAt === 0) session.destroy();
+      const answer = await act(tx, book);
+      if (isKilled && killAt === 1) session.destroy();
+      await writeReservations(tx, book.changes());
+      if (isKilled && killAt === 2) session.destroy();
+      return answer;
+    });
+  }
+}
+
+/** So long a child ends for which somebody waits, ms. */
+const SLOWLY_MS = 300;
+
+/** Something that is opened once. */
+function latch(): { readonly opened: Promise<void>; open(): void } {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { opened, open: () => open() };
+}
+
+const ALL_LOCKS = ['capacity_lock_accounts', 'capacity_lock_families', 'routing_lock_states'];
+
+/** The locks are to be taken once more: a family ended meanwhile, or a view was old. */
+class Again extends Error {}
+
+/** Written by the transaction that does it: what is rolled back was never so. */
+const WATCHES = [
+  `create or replace function ductor.test_watch_account() returns trigger language plpgsql as $$
+  declare most integer; daily integer;
+  begin
+    select (fields -> 'capacity' ->> 'max_concurrent')::integer, (fields -> 'capacity' ->> 'daily_limit')::integer
+      into most, daily from ductor.recipient where tenant_id = new.tenant_id and recipient_id = new.recipient_id;
+    if most > 0 and new.held > old.held and new.held + new.committed > most then
+      insert into ductor.test_violation values ('above its limit');
+    end if;
+    if daily > 0 and new.daily_admitted > old.daily_admitted and new.daily_admitted > daily then
+      insert into ductor.test_violation values ('above the limit of its day');
+    end if;
+    if new.day = old.day and new.daily_admitted < old.daily_admitted then
+      insert into ductor.test_violation values ('a day was refunded');
+    end if;
+    if new.day < old.day then insert into ductor.test_violation values ('a day went back'); end if;
+    return null;
+  end $$`,
+  `create or replace trigger test_watch_account after update on ductor.capacity_authority
+    for each row execute function ductor.test_watch_account()`,
+  `create or replace function ductor.test_watch_release() returns trigger language plpgsql as $$
+  begin
+    if exists (with recursive below as (
+        select run_id, closed_at from ductor.runs where run_id = old.chain_id
+        union all
+        select r.run_id, r.closed_at from below b join ductor.runs r on r.parent_id = b.run_id)
+      select 1 from below where closed_at is null) then
+      insert into ductor.test_violation values ('released while somebody below was open');
+    end if;
+    return null;
+  end $$`,
+  'drop trigger if exists test_watch_release on ductor.capacity_reservation',
+  `create constraint trigger test_watch_release after delete on ductor.capacity_reservation
+    deferrable initially deferred for each row execute function ductor.test_watch_release()`,
+];
