@@ -13,6 +13,17 @@ export type { CallbackAppOptions } from './callback/callback-app.js';
 export { type CallbackHandler, type ExpressCallbackOptions, expressCallback } from './callback/express-callback.js';
 export { type EndpointOptions, type RegisteredEndpoint, registerEndpoint } from './callback/register-endpoint.js';
 export { type CallbackServer, type ServeCallbacksOptions, serveCallbacks } from './callback/serve-callbacks.js';
+export type {
+  AssignmentStateName,
+  AssignmentView,
+  DecisionView,
+  OutcomeReport,
+  PreviewOptions,
+  RecipientHealthView,
+  RouteOptions,
+  RoutingCalls,
+  WorkToRoute,
+} from './client/routing.js';
 export type { DecisionOptions, ForkOptions, RunControls, SendOptions } from './client/run-controls.js';
 export type { RunQuestions, UpdateRunOptions } from './client/run-questions.js';
 export type {

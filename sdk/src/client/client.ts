@@ -35,6 +35,7 @@ import { type CallSetup, type RunControls, runControls } from './run-controls.js
 import { type RunQuestions, runQuestions } from './run-questions.js';
 import { failureView, type RunView, runStateName, runStateNumber, runView, timestampOf } from './run-view.js';
 import { bundleCalls, type BundleCalls, type BundleChannel } from './bundles.js';
+import { routingCalls, type RoutingCalls, type RoutingChannel } from './routing.js';
 import { type ScheduleCalls, type ScheduleChannel, scheduleCalls } from './schedules.js';
 import { present, unary } from './unary.js';
 import { TriggerBatcher } from './trigger-batcher.js';
@@ -103,6 +104,7 @@ export class DuctorClient {
   readonly #tracer: Tracer;
   readonly #schedules: ScheduleChannel;
   readonly #bundles: BundleChannel;
+  readonly #routing: RoutingChannel;
 
   /** Throws DuctorError invalid_argument for an address or key that cannot work. Connects on first use. */
   constructor(options: ConnectionOptions & { readonly system?: System } = {}) {
@@ -117,6 +119,7 @@ export class DuctorClient {
     });
     this.#schedules = scheduleCalls(channelTarget(addresses), credentials, CHANNEL_OPTIONS, values, setup);
     this.#bundles = bundleCalls(channelTarget(addresses), credentials, CHANNEL_OPTIONS, setup);
+    this.#routing = routingCalls(channelTarget(addresses), credentials, CHANNEL_OPTIONS, setup);
     this.#triggers = new TriggerBatcher(
       (items) => this.#stream.send(items, CALL_LIMIT_MS),
       (callback) => this.#system.nextTurn(callback),
@@ -261,6 +264,11 @@ export class DuctorClient {
     return this.#schedules.calls;
   }
 
+  /** Routing: work finds its recipient, and says how it went. */
+  get routing(): RoutingCalls {
+    return this.#routing.calls;
+  }
+
   /** Pools, recipients and rules as one document. */
   get bundles(): BundleCalls {
     return this.#bundles.calls;
@@ -281,6 +289,7 @@ export class DuctorClient {
     this.#runs.close();
     this.#schedules.close();
     this.#bundles.close();
+    this.#routing.close();
   }
 
   #handle(runId: string, version: number, existing: boolean): RunHandle<unknown> {
