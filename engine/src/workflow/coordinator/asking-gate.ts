@@ -14,11 +14,14 @@ export interface GateAsked {
   readonly families: readonly Family[];
 }
 
+const NO_SELECTIONS: readonly SelectionAsk[] = [];
+
 /** A gate that remembers which keys it was asked for. Grants nothing by itself. */
 export class AskingGate implements Gate {
   readonly keys = new Map<string, SemaphoreKey>();
-  readonly selections: SelectionAsk[] = [];
-  readonly families = new Map<string, Family>();
+  /** Made when they are needed: nearly no tick asks for them. */
+  #selections: readonly SelectionAsk[] = NO_SELECTIONS;
+  #families: Map<string, Family> | null = null;
 
   constructor(readonly run: RunKey) {}
 
@@ -33,18 +36,20 @@ export class AskingGate implements Gate {
 
   /** Whether it was asked for nothing. */
   get isUnasked(): boolean {
-    return this.keys.size === 0 && this.families.size === 0;
+    return this.keys.size === 0 && this.#families === null;
   }
 
   get asked(): GateAsked {
-    return { keys: [...this.keys.values()], selections: this.selections, families: [...this.families.values()] };
+    const families = [...(this.#families?.values() ?? [])];
+    return { keys: [...this.keys.values()], selections: this.#selections, families };
   }
 
   select(selecting: Selecting): Selected | null {
     const { tenantId, runId } = this.run;
     const { pool } = selecting;
     try {
-      this.selections.push({ tenantId, pool, reached: [], ask: askOf(runId, selecting, undefined) });
+      const asked = { tenantId, pool, reached: [], ask: askOf(runId, selecting, undefined) };
+      this.#selections = [...this.#selections, asked];
     } catch (caught) {
       // It needs no lock to be refused.
       if (!(caught instanceof DuctorError) || caught.code === 'internal') throw caught;
@@ -65,7 +70,8 @@ export class AskingGate implements Gate {
   /** Notes a family. */
   protected noteFamily({ rootId }: HoldingFamily): void {
     const family = { tenantId: this.run.tenantId, rootId };
-    this.families.set(familyName(family), family);
+    this.#families ??= new Map();
+    this.#families.set(familyName(family), family);
   }
 
   /** Notes the keys of these. */
