@@ -24,7 +24,8 @@ export type {
   RoutingCalls,
   WorkToRoute,
 } from './client/routing.js';
-export type { DecisionOptions, ForkOptions, RunControls, SendOptions } from './client/run-controls.js';
+export type { DecisionOptions, ForkOptions, ForkPreview, RetryRunOptions } from './client/run-controls.js';
+export type { RunControls, SendOptions } from './client/run-controls.js';
 export type { RunQuestions, UpdateRunOptions } from './client/run-questions.js';
 export type {
   FailureView,

@@ -247,6 +247,9 @@ describe('park and retry', () => {
     expect(await outcome(run)).toBe('paid b-1');
     expect((await client.get(run.id)).steps[0]?.attempt).toBe(3);
     await expect(run.retry()).rejects.toMatchObject({ code: 'invalid_argument' });
+    const preview = await run.previewFork('charge');
+    expect(preview).toEqual({ steps: [{ ref: 'charge', isKept: false }], changes: [] });
+    await expect(run.previewFork('nobody')).rejects.toMatchObject({ code: 'invalid_argument' });
     const again = await run.retry({ from: 'charge', idempotencyKey: 'again' });
     expect(again.id).not.toBe(run.id);
     expect((await run.retry({ from: 'charge', idempotencyKey: 'again' })).id).toBe(again.id);

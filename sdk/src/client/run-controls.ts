@@ -1,7 +1,13 @@
 /** What can be asked of a run once it is started: to end, to wait, to go on, to say why it waits. */
 import { randomUUID } from 'node:crypto';
 import type { CallOptions, ClientUnaryCall, Metadata, ServiceError } from '@grpc/grpc-js';
-import { type ExplainRunResponse, type Run, type RunServiceClient, SignalRunRequest } from '../gen/ductor/v1/run.js';
+import {
+  type ExplainRunResponse,
+  type ForkRunResponse,
+  type Run,
+  type RunServiceClient,
+  SignalRunRequest,
+} from '../gen/ductor/v1/run.js';
 import type { Connection } from '../connection/connection.js';
 import { checkRunCall } from './request-checks.js';
 import { type RunExplanationView, type RunView, explanationView, runView } from './run-view.js';
@@ -21,7 +27,7 @@ export interface RunControls {
    * Tries again what went wrong: a parked run goes on in place; of one that has ended a new run is started, which keeps
    * what ended well, and is answered. Throws run_not_parked, invalid_argument, idempotency_conflict, run_key_taken.
    */
-  retry(options?: RetryOptions): Promise<RunView>;
+  retry(options?: RetryRunOptions): Promise<RunView>;
   /**
    * Says something to it. Resolves once the run is sure to hear it, exactly once. Throws signal_unknown, run_closed,
    * mailbox_full, invalid_argument for a payload that the step's schema refuses.
@@ -34,6 +40,8 @@ export interface RunControls {
    * again, with all that follow from it. Throws invalid_argument for a step that is not there, not_found.
    */
   fork(from: string, options?: ForkOptions): Promise<RunView>;
+  /** What a fork would be: which steps it would keep, and what differs between the definitions. Starts nothing. */
+  previewFork(from: string, options?: Pick<ForkOptions, 'version'>): Promise<ForkPreview>;
   /** The one reason it waits for. */
   explain(): Promise<RunExplanationView>;
 }
@@ -45,7 +53,7 @@ export interface SendOptions {
 }
 
 /** How a run that has ended is tried again. */
-export interface RetryOptions {
+export interface RetryRunOptions {
   /** Ref of a step that runs again, with all that follow from it. Default: what has not ended well. */
   readonly from?: string;
   /** The same key answers the run that was started first. */
@@ -62,6 +70,18 @@ export interface ForkOptions {
   readonly idempotencyKey?: string;
   /** Why, for the audit trail. */
   readonly reason?: string;
+}
+
+/** What a fork would be. */
+export interface ForkPreview {
+  /** Steps of the definition in its order. */
+  readonly steps: readonly {
+    readonly ref: string;
+    /** It is taken over as it ended; otherwise it runs again. */
+    readonly isKept: boolean;
+  }[];
+  /** What differs between the definition of the run and that of the fork; undefined: it is not there on that side. */
+  readonly changes: readonly { readonly path: string; readonly before: unknown; readonly after: unknown }[];
 }
 
 /** What goes with a decision. */
@@ -100,6 +120,16 @@ export function runControls(runs: RunServiceClient, runId: string, setup: () => 
         const request = { runId, from, version, dryRun: false, idempotencyKey, reason };
         return runs.forkRun(request, metadata, options, done);
       }, reason),
+    async previewFork(from, { version = 0 } = {}) {
+      checkRunCall(runId);
+      const { metadata, options } = setup();
+      const request = { runId, from, version, dryRun: true, idempotencyKey: '', reason: '' };
+      const { steps, changes } = await unary<ForkRunResponse>((done) => runs.forkRun(request, metadata, options, done));
+      return {
+        steps: steps.map(({ ref, kept: isKept }) => ({ ref, isKept })),
+        changes: changes.map(({ path, before, after }) => ({ path, before, after })),
+      };
+    },
     resume: () => ask(({ metadata, options }, done) => runs.resumeRun({ runId }, metadata, options, done)),
     retry: ({ from = '', idempotencyKey = '', reason = '' } = {}) =>
       ask(({ metadata, options }, done) => {

@@ -104,6 +104,17 @@ export interface Machine {
     signal: { readonly name: string; readonly id: string; readonly payload: MachineValue; readonly by: string },
     nowUs: number,
   ): void;
+  update(
+    runId: string,
+    update: { readonly name: string; readonly id: string; readonly payload: MachineValue; readonly by: string },
+    nowUs: number,
+  ): void;
+  answer(
+    runId: string,
+    name: string,
+    id: string,
+  ): { readonly output: MachineValue | null; readonly error: MachineFailure | null } | undefined;
+  query(runId: string, name: string): MachineValue;
   deliver(nowUs: number): boolean;
   tasks(): readonly MachineTask[];
   takeAborts(): readonly {

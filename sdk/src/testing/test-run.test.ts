@@ -140,6 +140,51 @@ describe('a run under test', () => {
     expect(run.now).toEqual(new Date('2026-01-01T01:00:00Z'));
   });
 
+  it('goes on with the run that continues it, which has the signals that were not taken', async () => {
+    const poll = defineWorkflow({
+      slug: 'poll',
+      input: z.object({ turn: z.number() }),
+      build(w) {
+        const said = w.signal('said', { schema: z.string() });
+        const look = w.step('look', { input: { turn: w.input.turn, said: said.output }, run: ({ said: s }) => s });
+        w.continueAsNew('again', { when: w.input.turn.lt(3), input: { turn: w.input.turn.plus(1) }, after: look });
+        return { last: look.output };
+      },
+    });
+    for (const crashAt of [[], [2, 4, 6, 8]]) {
+      const run = await testRun(poll, { turn: 1 }, { crashAt });
+      for (const word of ['one', 'two', 'three']) await run.signal('said', word);
+      expect(await run.result()).toEqual({ last: 'three' });
+      expect(run.history().filter((fact) => fact === 'run_started')).toHaveLength(3);
+      await expect(run.signal('said', 'late')).rejects.toMatchObject({ code: 'run_closed' });
+    }
+  });
+
+  it('answers updates and queries', async () => {
+    const cart = defineWorkflow({
+      slug: 'cart',
+      input: z.object({ price: z.number() }),
+      build(w) {
+        const pause = w.wait('pause', { duration: '1h' });
+        const added = w.update('add', {
+          input: z.object({ price: z.number() }),
+          run: ({ price }) => ({ total: price + 1 }),
+          after: pause,
+        });
+        w.query('price', w.input.price);
+        return added.output;
+      },
+    });
+    const run = await testRun(cart, { price: 5 });
+    expect(run.query('price')).toBe(5);
+    expect(() => run.query('nothing')).toThrow('has no query');
+    await expect(run.update('add', { price: 'x' })).rejects.toMatchObject({ code: 'invalid_argument' });
+    expect(await run.update('add', { price: 2 })).toEqual({ total: 3 });
+    expect(run.now).toEqual(new Date('2026-01-01T01:00:00Z'));
+    expect(await run.result()).toEqual({ total: 3 });
+    await expect(run.update('add', { price: 2 })).rejects.toMatchObject({ code: 'run_closed' });
+  });
+
   it('is built on what the engine says of itself', () => {
     const machine: Machine = createMachine(1);
     expect(machine.commits).toBe(0);

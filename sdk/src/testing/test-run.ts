@@ -73,6 +73,14 @@ export interface TestRun<Out> {
   signal(name: string, payload?: unknown, by?: string): Promise<void>;
   /** Decides an approval. Throws approval_not_open, not_assignee, invalid_argument. */
   decide(name: string, option: string, decision?: { readonly form?: unknown; readonly by?: string }): Promise<void>;
+  /**
+   * Asks something of the run, and lets time pass until it has answered. Throws what the engine refuses
+   * (update_unknown, update_refused, invalid_argument), run_closed when the run ends without an answer,
+   * deadline_exceeded when it waits for something else, and the code of the step's error when that failed.
+   */
+  update(name: string, input?: unknown): Promise<unknown>;
+  /** What the run tells of itself. Throws query_unknown, expression_failed. */
+  query(name: string): unknown;
   /** Asks the run to end. */
   cancel(): Promise<void>;
   /** Engine and worker die now, and come back. */
@@ -257,6 +265,26 @@ class RunUnderTest<Out> implements TestRun<Out> {
     return this.signal(name, { option, ...(form === undefined ? {} : { form }) }, by);
   }
 
+  async update(name: string, input?: unknown): Promise<unknown> {
+    const payload = valueOf(this.#values.toPayload(input, `input of update ${name}`));
+    const id = `test-${(this.#signals += 1)}`;
+    this.#checked(() => this.#machine.update(this.#id, { name, id, payload, by: '' }, this.#nowUs()));
+    this.#committed();
+    await this.settle();
+    for (;;) {
+      const answer = this.#machine.answer(this.#id, name, id);
+      if (answer?.error) throw new DuctorError(answer.error.code, answer.error.message);
+      if (answer !== undefined) return answer.output && this.#values.fromPayload(payloadOf(answer.output));
+      const { isClosed, state } = this.#machine.view(this.#id);
+      if (isClosed) throw new DuctorError('run_closed', `the run ended ${state} before it answered update ${name}`);
+      if (!(await this.#passTo(Number.POSITIVE_INFINITY))) throw this.#stuck();
+    }
+  }
+
+  query(name: string): unknown {
+    return this.#values.fromPayload(payloadOf(this.#checked(() => this.#machine.query(this.#id, name))));
+  }
+
   async cancel(): Promise<void> {
     this.#give(this.#id, { kind: 'cancel', reason: '', requestedBy: 'test' });
     await this.settle();
@@ -271,11 +299,7 @@ class RunUnderTest<Out> implements TestRun<Out> {
     await this.settle();
     while (!this.#machine.view(this.#id).isClosed) {
       if (await this.#passTo(Number.POSITIVE_INFINITY)) continue;
-      const waiting = this.view().steps.filter((step) => step.waitingFor !== '');
-      const what = waiting.map(({ path, waitingFor }) => `${path} for ${waitingFor}`).join('; ');
-      throw new DuctorError('deadline_exceeded', `nothing will happen any more: the run waits, ${what}`, {
-        remedy: 'say it by signal(), decide() or cancel() before',
-      });
+      throw this.#stuck();
     }
     const { state, output } = this.view();
     if (state === 'COMPLETED') return output as Out;
@@ -283,6 +307,15 @@ class RunUnderTest<Out> implements TestRun<Out> {
     const known = error ?? { code: state === 'TERMINATED' ? 'terminated' : 'cancelled', message: '', step: '' };
     const failure = error === null ? undefined : { ...error, causes: error.causes ?? [] };
     throw new RunFailedError({ runId: this.#id, state, ...known, failure });
+  }
+
+  /** Nothing will happen any more. */
+  #stuck(): DuctorError {
+    const waiting = this.view().steps.filter((step) => step.waitingFor !== '');
+    const what = waiting.map(({ path, waitingFor }) => `${path} for ${waitingFor}`).join('; ');
+    return new DuctorError('deadline_exceeded', `nothing will happen any more: the run waits, ${what}`, {
+      remedy: 'say it by signal(), decide() or cancel() before',
+    });
   }
 
   /** Goes to what is due first, if that is not later; false when nothing is. */

@@ -11,6 +11,9 @@ import { compilePlan, validateDefinition } from '../definition/index.js';
 import { decodeEntries, encodeEntries, loadRun, type JournalRow } from '../journal/index.js';
 import type { Gate } from '../machine/inputs.js';
 import { admitSignal } from '../machine/admit-signal.js';
+import { admitUpdate, answerQuery } from '../machine/admit-update.js';
+import { isUnbegun } from '../machine/queries.js';
+import { answerIn } from '../machine/signal-box.js';
 import {
   advance,
   dispatchesOf,
@@ -108,24 +111,45 @@ class InProcessMachine {
     return runId;
   }
 
-  /** Applies a fact; whether it changed anything, which is then one more row. */
+  /** Applies a fact; whether it changed anything, which is then one more row. A cancel is of the chain. */
   give(runId: string, fact: InProcessFact, nowUs: number): boolean {
-    return this.#tick(runId, fact, nowUs);
+    return this.#tick(fact.kind === 'cancel' ? this.#last(runId).state.runId : runId, fact, nowUs);
   }
 
   /** The same for a signal or decision. Throws what the engine refuses: signal_unknown, run_closed and others. */
   signal(runId: string, signal: { name: string; id: string; payload: Value; by: string }, nowUs: number): void {
-    const run = this.#known(runId);
-    if (admitSignal(run.plan, run.state, signal) === 'new') this.#tick(runId, { kind: 'signal', ...signal }, nowUs);
+    const { plan, state } = this.#last(runId);
+    if (admitSignal(plan, state, signal) === 'new') this.#tick(state.runId, { kind: 'signal', ...signal }, nowUs);
   }
 
-  /** Delivers one message between runs; false when none waits. */
+  /** The same for an update. Throws update_unknown, update_refused, run_closed, invalid_argument. */
+  update(runId: string, update: { name: string; id: string; payload: Value; by: string }, nowUs: number): void {
+    const { plan, state } = this.#last(runId);
+    if (admitUpdate(plan, state, update) === 'new') this.#tick(state.runId, { kind: 'signal', ...update }, nowUs);
+  }
+
+  /** What an update was answered; undefined: there is no answer yet. */
+  answer(runId: string, name: string, id: string): ReturnType<typeof answerIn> {
+    return answerIn(this.#last(runId).state.signals, name, id);
+  }
+
+  /** What a run tells of itself. Throws query_unknown, expression_failed. */
+  query(runId: string, name: string): Value {
+    const { plan, state } = this.#last(runId);
+    return answerQuery(plan, state, name);
+  }
+
+  /** Begins a run that continues another one, or delivers one message between runs; false when there is neither. */
   deliver(nowUs: number): boolean {
+    for (const { state } of this.#runs.values()) {
+      if (isUnbegun(state) && this.#tick(state.runId, { kind: 'wake' }, nowUs)) return true;
+    }
     const message = this.#mail.shift();
     if (message === undefined) return false;
     const { runId, input } = message;
     if (input.kind !== 'start') {
-      if (this.#runs.has(runId)) this.#tick(runId, input, nowUs);
+      const isForRun = input.kind === 'child_closed';
+      if (this.#runs.has(runId)) this.#tick(isForRun ? runId : this.#last(runId).state.runId, input, nowUs);
       return true;
     }
     const slug = input.birth?.familySlug ?? '';
@@ -175,7 +199,7 @@ class InProcessMachine {
     this.#progress.set(`${runId}/${attempt}/${path}`, progress);
   }
 
-  /** A run as it is. */
+  /** A run as it is: of one that was continued, the last of its chain. */
   view(runId: string): {
     readonly state: string;
     readonly isClosed: boolean;
@@ -189,7 +213,7 @@ class InProcessMachine {
       waitingFor: string;
     }[];
   } {
-    const { state } = this.#known(runId);
+    const { state } = this.#last(runId);
     const steps = [...state.steps.values()].map((step) => ({
       ...{ path: step.path, state: step.status, attempt: step.attempt, error: step.error },
       waitingFor: explainStep(state, step),
@@ -197,11 +221,13 @@ class InProcessMachine {
     return { state: state.status, isClosed: isClosed(state), output: runOutput(state), error: state.error, steps };
   }
 
-  /** Kinds of all entries of a run, in order. */
+  /** Kinds of all entries of a run, and of those that continue it, in order. */
   history(runId: string): readonly { readonly kind: string; readonly path: string }[] {
-    return this.#known(runId).rows.flatMap(({ entries }) =>
+    const { rows, state } = this.#known(runId);
+    const own = rows.flatMap(({ entries }) =>
       decodeEntries(entries).map((entry) => ({ kind: entry.kind, path: 'path' in entry ? entry.path : '' })),
     );
+    return state.continuedAs === null ? own : [...own, ...this.history(state.continuedAs)];
   }
 
   /** Everything in memory is gone; it comes back from the journals. */
@@ -222,7 +248,7 @@ class InProcessMachine {
 
   #tick(runId: string, input: RunInput, nowUs: number): boolean {
     const run = this.#known(runId);
-    const { entries, state, messages, commands } = advance(run.plan, run.state, [input], {
+    const { entries, state, messages, commands, successor } = advance(run.plan, run.state, [input], {
       ...{ nowUs, seed: this.#random.uint32(), newId: () => this.#newId(nowUs) },
       gate: OPEN_GATE,
       progressOf: (path, attempt) => this.#progress.get(`${runId}/${attempt}/${path}`) ?? null,
@@ -230,6 +256,11 @@ class InProcessMachine {
     if (entries.length === 0) return false;
     run.rows.push({ seq: state.seq, atUs: state.atUs, entries: encodeEntries(entries) });
     run.state = state;
+    if (successor !== null) {
+      const { state: begun } = successor;
+      const row = { seq: begun.seq, atUs: begun.atUs, entries: encodeEntries(successor.entries) };
+      this.#runs.set(begun.runId, { plan: run.plan, rows: [row], state: begun });
+    }
     this.#mail.push(...messages);
     this.#commits += 1;
     for (const command of commands) {
@@ -242,6 +273,12 @@ class InProcessMachine {
 
   #newId(nowUs: number): string {
     return uuidV7(nowUs, this.#random);
+  }
+
+  /** The last run of a chain, by any of its runs. */
+  #last(runId: string): Run {
+    const run = this.#known(runId);
+    return run.state.continuedAs === null ? run : this.#last(run.state.continuedAs);
   }
 
   #known(runId: string): Run {
