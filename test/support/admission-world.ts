@@ -210,7 +210,8 @@ export class AdmissionWorld {
     const runId = this.newId();
     const rootId = parent?.rootId ?? runId;
     await this.db.query(
-      `insert into ductor.runs (started_at, version, shard, status, active, tenant_id, run_id, family_slug, root_id, parent_id)
+      `insert into ductor.runs
+          (started_at, version, shard, status, active, tenant_id, run_id, family_slug, root_id, parent_id)
         values (ductor.now_us(), 1, 0, 1, false, $1::uuid, $2::uuid, 'world', $3::uuid, $4::uuid)`,
       [this.tenantId, runId, parent === null ? null : rootId, parent?.runId ?? null],
     );

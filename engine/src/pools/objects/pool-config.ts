@@ -38,6 +38,20 @@ const sla = z
     const seconds = steps.flatMap((each) => (each === undefined ? [] : [Number.parseFloat(each)]));
     if (seconds.every((each, index) => index === 0 || each >= (seconds[index - 1] ?? 0))) return;
     refuse(context, 'has clauses out of order', 'Let pickup_within ≤ first_response_within ≤ resolve_within.');
+  })
+  .superRefine(({ on_breach: onBreach = [], pause_states: pauses, priority_boost_per_min: boost }, context) => {
+    // Kept without a word they would be believed to work.
+    const absent = [
+      ...onBreach.filter((what) => what === 'escalate_priority' || what === 'fallback'),
+      ...(pauses === undefined ? [] : ['pause_states']),
+      ...(boost === undefined ? [] : ['priority_boost_per_min']),
+    ];
+    if (absent.length === 0) return;
+    refuse(
+      context,
+      `asks for what is not there yet: ${absent.join(', ')}`,
+      'Leave it out; on_breach may notify and reroute.',
+    );
   });
 
 const claim = z.strictObject({

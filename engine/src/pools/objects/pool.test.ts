@@ -138,6 +138,11 @@ describe('a pool is created', () => {
       'config.sla has clauses out of order',
     ],
     [
+      'SLA options that nothing would come of',
+      { name: 'p', config: { sla: { on_breach: ['notify', 'fallback'], pause_states: ['waiting'] } } },
+      'config.sla asks for what is not there yet: fallback, pause_states',
+    ],
+    [
       'params of another strategy',
       { name: 'p', strategy: 'random', config: { strategy_params: { d: 3 } } },
       'config.strategy_params.d is not a field',
