@@ -135,6 +135,25 @@ describe('the page about pools', () => {
     expect(reset.json).toMatchObject({ data: { recipients_affected: 1 } });
   });
 
+  it('shows who has which capacity', async () => {
+    const sent = await rest('POST', '/api/routing/route', {
+      ...{ routable: { id: 'lead-7' }, pool_id: variables['POOL_ID'] },
+    });
+    const [assignment] = (sent.json as { data: { assignment_ids: string[] } }).data.assignment_ids;
+    const { json } = await shellCurl(only('/api/capacity?pool_id'), node.address, variables);
+    expectShape(printed[2], json);
+    const shown = (printed[2] as { data: [{ holders: [object] }] }).data[0];
+    const ids = { pool_id: variables['POOL_ID'], recipient_id: variables['RECIPIENT_ID'] };
+    const moment = { since: expect.any(String), decision_id: expect.any(String) };
+    const holders = [{ ...shown.holders[0], pool_id: ids.pool_id, assignment_id: assignment, ...moment }];
+    expect(json).toMatchObject({ data: [{ ...shown, ...ids, holders }], pagination: { next_cursor: '' } });
+    await rest('POST', `/api/assignments/${assignment}:complete`, {});
+    const after = await rest('GET', '/api/capacity');
+    expect(after.json).toMatchObject({ data: [{ committed: 0, free: 8, used_today: 1, holders: [] }] });
+    const unknown = await rest('GET', '/api/capacity?pool_id=01932c07-0000-7000-8000-00000000000a');
+    expect(unknown).toMatchObject({ status: 404, json: { error: { code: 'not_found' } } });
+  });
+
   it('pauses and resumes', async () => {
     expect((await run('/pause')).data).toMatchObject({ state: 'RECIPIENT_STATE_PAUSED' });
     expect((await run('/resume')).data).toMatchObject({ state: 'RECIPIENT_STATE_AVAILABLE' });
@@ -156,6 +175,7 @@ describe('a key without the scope', () => {
   const CALLS: readonly (readonly [scope: Scope, method: string, path: string, body: object | undefined])[] = [
     ['pool:write', 'POST', '/api/pools', { name: 'x' }],
     ['pool:read', 'GET', '/api/pools', undefined],
+    ['pool:read', 'GET', '/api/capacity', undefined],
     ['pool:delete', 'DELETE', '/api/pools/01932c07-0000-7000-8000-00000000000a', undefined],
     ['recipient:write', 'POST', '/api/recipients/01932c07-0000-7000-8000-00000000000a/pause', undefined],
     ['recipient:read', 'GET', '/api/recipients/01932c07-0000-7000-8000-00000000000a', undefined],

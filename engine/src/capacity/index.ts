@@ -44,6 +44,9 @@ export { ensureFamilies, familiesInOrder, forgetFamilies, lockFamilies } from '.
 export { explainHolding, type Holding } from './reservations/sql/explain-holding.js';
 export { readReservations } from './reservations/sql/read-reservations.js';
 export { deleteReservations, insertReservations } from './reservations/sql/write-reservations.js';
+export { freeOf, type BoardLine, type CapacityHolder } from './board/board-line.js';
+export { createBoard, type CapacityBoard } from './board/board.js';
+export type { BoardQuery } from './board/sql/read-board.js';
 export { readAccounts } from './assignments/sql/read-accounts.js';
 export { SemaphoreBook, type Answer } from './semaphore/book.js';
 export {

@@ -1,6 +1,6 @@
 /** Routing of a node: pools, recipients and rules for those who write them; decisions for those who have work. */
 import type { Bus } from '../bus/index.js';
-import { createAssignments, type Assignments } from '../capacity/index.js';
+import { createAssignments, createBoard, type Assignments, type CapacityBoard } from '../capacity/index.js';
 import type { CelCompiler } from '../expressions/index.js';
 import { createDecisions, type Decisions } from './decisions/store/decisions.js';
 import { createDirectory, type Directory } from './directory.js';
@@ -43,6 +43,7 @@ export interface Routing extends Directory {
   readonly decisions: Decisions;
   readonly shadows: Shadows;
   readonly assignments: Assignments;
+  readonly board: CapacityBoard;
   readonly outcomes: Outcomes;
   /** Clocks of assignments, in the order in which they are due. */
   readonly slaClocks: (tenantId: string, assignmentIds: readonly string[]) => Promise<readonly StoredClock[]>;
@@ -72,6 +73,7 @@ export function createRouting(options: RoutingOptions): Routing {
     decisions: createDecisions(db),
     shadows: createShadows(db),
     assignments: createAssignments(db),
+    board: createBoard(db),
     outcomes: createOutcomes(db, views),
     slaClocks: (tenantId, assignmentIds) => readClocks(db.asTenant(tenantId), tenantId, assignmentIds),
     selection: { views, seedKey },

@@ -97,6 +97,7 @@ export const PERMISSIONS: Readonly<Record<string, Scope | typeof PUBLIC>> = {
   '/ductor.v1.PoolService/DeletePool': 'pool:delete',
   '/ductor.v1.PoolService/GetPool': 'pool:read',
   '/ductor.v1.PoolService/GetPoolStats': 'pool:read',
+  '/ductor.v1.PoolService/ListCapacity': 'pool:read',
   '/ductor.v1.PoolService/ListPools': 'pool:read',
   '/ductor.v1.PoolService/ResetPoolCapacity': 'pool:write',
   '/ductor.v1.PoolService/SetPoolEnabled': 'pool:write',

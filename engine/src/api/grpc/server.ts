@@ -29,6 +29,7 @@ import type { GuardOptions } from './guard.js';
 import type { GuardedMethod } from './guarded-method.js';
 import { KeyRates } from './key-rates.js';
 import { MAX_MESSAGE_BYTES, MESSAGE_MARGIN_BYTES } from './message-size.js';
+import type { CapacityParts } from './pools/capacity-service.js';
 import { poolMethods } from './pools/methods.js';
 import type { PoolServiceParts } from './pools/pool-service.js';
 import type { RecipientServiceParts } from './pools/recipient-service.js';
@@ -74,6 +75,7 @@ export interface GrpcServerOptions {
   readonly bridge: Pick<Bridge, 'open' | 'beat' | 'workerOf' | 'workersFor'>;
   readonly endpoints: endpoints.EndpointServiceParts['endpoints'];
   readonly pools: PoolServiceParts['pools'];
+  readonly board: CapacityParts['board'];
   readonly recipients: RecipientServiceParts['recipients'];
   readonly rules: RoutingServiceParts['rules'];
   readonly bundles: RoutingServiceParts['bundles'];

@@ -2,7 +2,6 @@
 import { type GetPoolStatsResponse, type Pool, PoolStats } from '../../gen/ductor/v1/pool.js';
 import { type ListRecipientsResponse, type Recipient, RecipientState } from '../../gen/ductor/v1/recipient.js';
 import { Status } from '../../gen/ductor/v1/workflow.js';
-import { DuctorError, sleep } from '../../kernel/index.js';
 import type { EngineClient } from '../connect/engine-client.js';
 import { type CliContext, type ClientOptions, withEngine } from '../context.js';
 import { Frame } from '../output/frame.js';
@@ -13,6 +12,7 @@ import { type Cell, table } from '../output/table.js';
 import { momentText } from '../output/times.js';
 import { recipientState, unitsOf } from '../recipient/show.js';
 import { loadBar, loadText, loadTone } from '../view/load.js';
+import { untilInterrupt, watchRepeatedly } from '../watching.js';
 import { given } from '../workflow/find-definition.js';
 import { findPool } from './find.js';
 import { poolState, statsLine } from './show.js';
@@ -23,7 +23,6 @@ export interface WatchPoolOptions extends ClientOptions {
   readonly count?: number;
 }
 
-const PERIOD_MS = 1_000;
 const PAGE = 200;
 const BAR_CHARS = 24;
 const HEADER = ['RECIPIENT', 'STATE', 'AT ONCE', '', 'TODAY', ''];
@@ -127,36 +126,11 @@ export function watchPool(
   return withEngine(context, options, async (engine) => {
     const { id } = await findPool(engine, name);
     const show = shower(context, options);
-    let isStopped = false;
-    const end = stopped.then(() => void (isStopped = true));
-    for (let pictures = 1; ; pictures += 1) {
-      try {
-        const seen = await Promise.race([look(engine, id), end]);
-        if (seen !== undefined) await show(seen);
-      } catch (caught) {
-        const error = DuctorError.from(caught);
-        if (error.code !== 'engine_unreachable') throw error;
-        context.terminal.err(`${error.message}; trying again\n`);
-      }
-      if (isStopped || pictures === options.count) return;
-      await Promise.race([sleep(context.clock, PERIOD_MS), end]);
-      if (isStopped) return;
-    }
+    await watchRepeatedly(context, { count: options.count, stopped }, () => look(engine, id), show);
   });
 }
 
 /** Runs the command: until Ctrl-C, which ends it well. */
-export async function watchPoolUntilInterrupt(
-  context: CliContext,
-  name: string,
-  options: WatchPoolOptions,
-): Promise<void> {
-  let stop = (): void => undefined;
-  const stopped = new Promise<void>((resolve) => (stop = resolve));
-  process.once('SIGINT', stop);
-  try {
-    await watchPool(context, name, options, stopped);
-  } finally {
-    process.off('SIGINT', stop);
-  }
+export function watchPoolUntilInterrupt(context: CliContext, name: string, options: WatchPoolOptions): Promise<void> {
+  return untilInterrupt((stopped) => watchPool(context, name, options, stopped));
 }

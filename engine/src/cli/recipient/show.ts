@@ -24,7 +24,10 @@ const TONES: Readonly<Partial<Record<RecipientState, Tone>>> = {
 };
 
 /** Whether a recipient takes work, in a word. */
-export function recipientState({ status, state }: Recipient): { readonly text: string; readonly tone: Tone } {
+export function recipientState({ status, state }: Pick<Recipient, 'status' | 'state'>): {
+  readonly text: string;
+  readonly tone: Tone;
+} {
   if (status !== Status.STATUS_ACTIVE) return { text: enumWord({ ...Status }, 'STATUS_', status), tone: 'quiet' };
   const text = enumWord({ ...RecipientState }, 'RECIPIENT_STATE_', state);
   return { text, tone: TONES[state] ?? 'plain' };

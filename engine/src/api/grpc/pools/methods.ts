@@ -3,12 +3,13 @@ import { PoolServiceService } from '../../../gen/ductor/v1/pool.js';
 import { RecipientServiceService } from '../../../gen/ductor/v1/recipient.js';
 import type { GuardOptions } from '../guard.js';
 import { ServiceBuilder } from '../service.js';
+import * as capacity from './capacity-service.js';
 import * as pools from './pool-service.js';
 import * as recipients from './recipient-service.js';
 
 /** PoolService and RecipientService. */
 export function poolMethods(
-  parts: pools.PoolServiceParts & recipients.RecipientServiceParts,
+  parts: pools.PoolServiceParts & capacity.CapacityParts & recipients.RecipientServiceParts,
   guard: GuardOptions,
 ): readonly ServiceBuilder[] {
   const [P, R] = [PoolServiceService, RecipientServiceService];
@@ -21,7 +22,8 @@ export function poolMethods(
       .unary(P.deletePool, pools.deletePool(parts))
       .unary(P.setPoolEnabled, pools.setPoolEnabled(parts))
       .unary(P.getPoolStats, pools.getPoolStats(parts))
-      .unary(P.resetPoolCapacity, pools.resetPoolCapacity(parts)),
+      .unary(P.resetPoolCapacity, pools.resetPoolCapacity(parts))
+      .unary(P.listCapacity, capacity.listCapacity(parts)),
     new ServiceBuilder(guard)
       .unary(R.createRecipient, recipients.createRecipient(parts))
       .unary(R.getRecipient, recipients.getRecipient(parts))

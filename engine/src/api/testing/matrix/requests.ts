@@ -95,6 +95,7 @@ export const GOOD_REQUESTS: Readonly<Record<string, GoodRequest>> = {
   '/ductor.v1.PoolService/DeletePool': naming(({ poolId }) => ({ pool_id: poolId })),
   '/ductor.v1.PoolService/GetPool': naming(({ poolId }) => ({ pool_id: poolId })),
   '/ductor.v1.PoolService/GetPoolStats': naming(({ poolId }) => ({ pool_id: poolId })),
+  '/ductor.v1.PoolService/ListCapacity': naming(({ poolId }) => ({ pool_id: poolId })),
   '/ductor.v1.PoolService/ListPools': plain(() => ({})),
   '/ductor.v1.PoolService/ResetPoolCapacity': naming(({ poolId }) => ({ pool_id: poolId })),
   '/ductor.v1.PoolService/SetPoolEnabled': naming(({ poolId }) => ({ pool_id: poolId })),

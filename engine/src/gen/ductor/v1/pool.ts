@@ -23,6 +23,7 @@ import { Struct, Value } from "../../google/protobuf/struct.js";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
 import { Pagination } from "./common.js";
 import { OpeningSchedule } from "./opening.js";
+import { RecipientState } from "./recipient.js";
 import { Status } from "./workflow.js";
 
 export const protobufPackage = "ductor.v1";
@@ -433,6 +434,62 @@ export interface CapacityReset {
 
 export interface ResetPoolCapacityResponse {
   data: CapacityReset | undefined;
+}
+
+export interface ListCapacityRequest {
+  /** Empty: all pools. */
+  poolId: string;
+  pagination: Pagination | undefined;
+}
+
+/** A recipient of a pool with what it can take and has taken: in this pool and in all others, as it has one capacity. */
+export interface CapacityLine {
+  poolId: string;
+  poolName: string;
+  recipientId: string;
+  recipientName: string;
+  status: Status;
+  state: RecipientState;
+  /** Units at a time; 0: no limit. */
+  limit: number;
+  /** Units that workflows have reserved. */
+  held: number;
+  /** Units of active assignments. */
+  committed: number;
+  /** What of the limit is left; absent where there is none. */
+  free?:
+    | number
+    | undefined;
+  /** Units of a UTC day; 0: no limit. */
+  dailyLimit: number;
+  /** What was reserved and committed this UTC day, whatever was released since. */
+  usedToday: number;
+  /** Who has them, the first 10, longest first. */
+  holders: CapacityHolder[];
+  /** How many they are. */
+  holderCount: number;
+}
+
+/** Who has units of a recipient: a workflow that has reserved them, or an assignment. */
+export interface CapacityHolder {
+  /** Of a reservation: the run that selected, and its step. */
+  runId: string;
+  step: string;
+  /** The run at the top of its family: what is reserved stays so until the run and all below it have ended. */
+  rootRunId: string;
+  /** Of an assignment. */
+  assignmentId: string;
+  decisionId: string;
+  routableId: string;
+  /** The pool through which they were taken. */
+  poolId: string;
+  units: number;
+  since: Timestamp | undefined;
+}
+
+export interface ListCapacityResponse {
+  data: CapacityLine[];
+  pagination: Pagination | undefined;
 }
 
 function createBasePoolConfig(): PoolConfig {
@@ -3930,6 +3987,533 @@ export const ResetPoolCapacityResponse: MessageFns<ResetPoolCapacityResponse> = 
   },
 };
 
+function createBaseListCapacityRequest(): ListCapacityRequest {
+  return { poolId: "", pagination: undefined };
+}
+
+export const ListCapacityRequest: MessageFns<ListCapacityRequest> = {
+  encode(message: ListCapacityRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.poolId !== "") {
+      writer.uint32(10).string(message.poolId);
+    }
+    if (message.pagination !== undefined) {
+      Pagination.encode(message.pagination, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListCapacityRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListCapacityRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.poolId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.pagination = Pagination.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ListCapacityRequest>, I>>(base?: I): ListCapacityRequest {
+    return ListCapacityRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ListCapacityRequest>, I>>(object: I): ListCapacityRequest {
+    const message = createBaseListCapacityRequest();
+    message.poolId = object.poolId ?? "";
+    message.pagination = (object.pagination !== undefined && object.pagination !== null)
+      ? Pagination.fromPartial(object.pagination)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseCapacityLine(): CapacityLine {
+  return {
+    poolId: "",
+    poolName: "",
+    recipientId: "",
+    recipientName: "",
+    status: 0,
+    state: 0,
+    limit: 0,
+    held: 0,
+    committed: 0,
+    free: undefined,
+    dailyLimit: 0,
+    usedToday: 0,
+    holders: [],
+    holderCount: 0,
+  };
+}
+
+export const CapacityLine: MessageFns<CapacityLine> = {
+  encode(message: CapacityLine, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.poolId !== "") {
+      writer.uint32(10).string(message.poolId);
+    }
+    if (message.poolName !== "") {
+      writer.uint32(18).string(message.poolName);
+    }
+    if (message.recipientId !== "") {
+      writer.uint32(26).string(message.recipientId);
+    }
+    if (message.recipientName !== "") {
+      writer.uint32(34).string(message.recipientName);
+    }
+    if (message.status !== 0) {
+      writer.uint32(40).int32(message.status);
+    }
+    if (message.state !== 0) {
+      writer.uint32(48).int32(message.state);
+    }
+    if (message.limit !== 0) {
+      writer.uint32(56).uint32(message.limit);
+    }
+    if (message.held !== 0) {
+      writer.uint32(64).uint32(message.held);
+    }
+    if (message.committed !== 0) {
+      writer.uint32(72).uint32(message.committed);
+    }
+    if (message.free !== undefined) {
+      writer.uint32(80).uint32(message.free);
+    }
+    if (message.dailyLimit !== 0) {
+      writer.uint32(88).uint32(message.dailyLimit);
+    }
+    if (message.usedToday !== 0) {
+      writer.uint32(96).uint32(message.usedToday);
+    }
+    for (const v of message.holders) {
+      CapacityHolder.encode(v!, writer.uint32(106).fork()).join();
+    }
+    if (message.holderCount !== 0) {
+      writer.uint32(112).uint32(message.holderCount);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CapacityLine {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCapacityLine();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.poolId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.poolName = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.recipientId = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.recipientName = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.status = reader.int32() as any;
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.state = reader.int32() as any;
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.limit = reader.uint32();
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.held = reader.uint32();
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.committed = reader.uint32();
+            continue;
+          }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.free = reader.uint32();
+            continue;
+          }
+          case 11: {
+            if (tag !== 88) {
+              break;
+            }
+
+            message.dailyLimit = reader.uint32();
+            continue;
+          }
+          case 12: {
+            if (tag !== 96) {
+              break;
+            }
+
+            message.usedToday = reader.uint32();
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.holders.push(CapacityHolder.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 14: {
+            if (tag !== 112) {
+              break;
+            }
+
+            message.holderCount = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<CapacityLine>, I>>(base?: I): CapacityLine {
+    return CapacityLine.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<CapacityLine>, I>>(object: I): CapacityLine {
+    const message = createBaseCapacityLine();
+    message.poolId = object.poolId ?? "";
+    message.poolName = object.poolName ?? "";
+    message.recipientId = object.recipientId ?? "";
+    message.recipientName = object.recipientName ?? "";
+    message.status = object.status ?? 0;
+    message.state = object.state ?? 0;
+    message.limit = object.limit ?? 0;
+    message.held = object.held ?? 0;
+    message.committed = object.committed ?? 0;
+    message.free = object.free ?? undefined;
+    message.dailyLimit = object.dailyLimit ?? 0;
+    message.usedToday = object.usedToday ?? 0;
+    message.holders = object.holders?.map((e) => CapacityHolder.fromPartial(e)) || [];
+    message.holderCount = object.holderCount ?? 0;
+    return message;
+  },
+};
+
+function createBaseCapacityHolder(): CapacityHolder {
+  return {
+    runId: "",
+    step: "",
+    rootRunId: "",
+    assignmentId: "",
+    decisionId: "",
+    routableId: "",
+    poolId: "",
+    units: 0,
+    since: undefined,
+  };
+}
+
+export const CapacityHolder: MessageFns<CapacityHolder> = {
+  encode(message: CapacityHolder, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.runId !== "") {
+      writer.uint32(10).string(message.runId);
+    }
+    if (message.step !== "") {
+      writer.uint32(18).string(message.step);
+    }
+    if (message.rootRunId !== "") {
+      writer.uint32(26).string(message.rootRunId);
+    }
+    if (message.assignmentId !== "") {
+      writer.uint32(34).string(message.assignmentId);
+    }
+    if (message.decisionId !== "") {
+      writer.uint32(42).string(message.decisionId);
+    }
+    if (message.routableId !== "") {
+      writer.uint32(50).string(message.routableId);
+    }
+    if (message.poolId !== "") {
+      writer.uint32(58).string(message.poolId);
+    }
+    if (message.units !== 0) {
+      writer.uint32(64).uint32(message.units);
+    }
+    if (message.since !== undefined) {
+      Timestamp.encode(message.since, writer.uint32(74).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CapacityHolder {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCapacityHolder();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.step = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.rootRunId = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.assignmentId = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.decisionId = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.routableId = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.poolId = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.units = reader.uint32();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.since = Timestamp.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<CapacityHolder>, I>>(base?: I): CapacityHolder {
+    return CapacityHolder.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<CapacityHolder>, I>>(object: I): CapacityHolder {
+    const message = createBaseCapacityHolder();
+    message.runId = object.runId ?? "";
+    message.step = object.step ?? "";
+    message.rootRunId = object.rootRunId ?? "";
+    message.assignmentId = object.assignmentId ?? "";
+    message.decisionId = object.decisionId ?? "";
+    message.routableId = object.routableId ?? "";
+    message.poolId = object.poolId ?? "";
+    message.units = object.units ?? 0;
+    message.since = (object.since !== undefined && object.since !== null)
+      ? Timestamp.fromPartial(object.since)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseListCapacityResponse(): ListCapacityResponse {
+  return { data: [], pagination: undefined };
+}
+
+export const ListCapacityResponse: MessageFns<ListCapacityResponse> = {
+  encode(message: ListCapacityResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.data) {
+      CapacityLine.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.pagination !== undefined) {
+      Pagination.encode(message.pagination, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListCapacityResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListCapacityResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.data.push(CapacityLine.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.pagination = Pagination.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ListCapacityResponse>, I>>(base?: I): ListCapacityResponse {
+    return ListCapacityResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ListCapacityResponse>, I>>(object: I): ListCapacityResponse {
+    const message = createBaseListCapacityResponse();
+    message.data = object.data?.map((e) => CapacityLine.fromPartial(e)) || [];
+    message.pagination = (object.pagination !== undefined && object.pagination !== null)
+      ? Pagination.fromPartial(object.pagination)
+      : undefined;
+    return message;
+  },
+};
+
 /**
  * Pools: the markets that work enters. A pool has a strategy, a kill switch and a configuration, and no capacity of its
  * own; that is its recipients'.
@@ -4024,6 +4608,20 @@ export const PoolServiceService = {
       Buffer.from(ResetPoolCapacityResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ResetPoolCapacityResponse => ResetPoolCapacityResponse.decode(value),
   },
+  /**
+   * Who has which capacity: a line for each recipient of each pool, by the ids of pool and recipient, with its limits,
+   * what of them is in use, and who has it. A page is one moment. Fails when it cannot know.
+   */
+  listCapacity: {
+    path: "/ductor.v1.PoolService/ListCapacity" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListCapacityRequest): Buffer => Buffer.from(ListCapacityRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListCapacityRequest => ListCapacityRequest.decode(value),
+    responseSerialize: (value: ListCapacityResponse): Buffer =>
+      Buffer.from(ListCapacityResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListCapacityResponse => ListCapacityResponse.decode(value),
+  },
 } as const;
 
 export interface PoolServiceServer extends UntypedServiceImplementation {
@@ -4046,6 +4644,11 @@ export interface PoolServiceServer extends UntypedServiceImplementation {
    * reserved.
    */
   resetPoolCapacity: handleUnaryCall<ResetPoolCapacityRequest, ResetPoolCapacityResponse>;
+  /**
+   * Who has which capacity: a line for each recipient of each pool, by the ids of pool and recipient, with its limits,
+   * what of them is in use, and who has it. A page is one moment. Fails when it cannot know.
+   */
+  listCapacity: handleUnaryCall<ListCapacityRequest, ListCapacityResponse>;
 }
 
 export interface PoolServiceClient extends Client {
@@ -4179,6 +4782,25 @@ export interface PoolServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ResetPoolCapacityResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Who has which capacity: a line for each recipient of each pool, by the ids of pool and recipient, with its limits,
+   * what of them is in use, and who has it. A page is one moment. Fails when it cannot know.
+   */
+  listCapacity(
+    request: ListCapacityRequest,
+    callback: (error: ServiceError | null, response: ListCapacityResponse) => void,
+  ): ClientUnaryCall;
+  listCapacity(
+    request: ListCapacityRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListCapacityResponse) => void,
+  ): ClientUnaryCall;
+  listCapacity(
+    request: ListCapacityRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListCapacityResponse) => void,
   ): ClientUnaryCall;
 }
 
