@@ -95,6 +95,7 @@ export type {
   ForEachOptions,
   ItemCounts,
   ItemOutput,
+  ItemRef,
   Iteration,
   LoopBody,
   LoopOptions,

@@ -39,6 +39,30 @@ const typed = defineWorkflow({
   },
 });
 
+const listed = defineWorkflow({
+  slug: 'listed-values',
+  input: z.object({ count: z.number() }),
+  build(w) {
+    const made = w.step('make', {
+      run: ({ count }) => Array.from({ length: count }, (_, n) => ({ cents: 2n ** 60n + BigInt(n), at: new Date(n) })),
+    });
+    const each = w.forEach('each', made.output, (item) =>
+      w.step('one', {
+        input: item,
+        run: ({ cents, at }) => ({
+          cents: cents + 1n,
+          by: new Map([[at, new Set([cents])]]),
+          bytes: new Uint8Array([at.getTime()]),
+          error: new RangeError(`number ${at.getTime()}`),
+        }),
+      }),
+    );
+    const again = w.forEach('again', each.output, (item) => w.step('two', { input: item, run: (one) => one }));
+    const last = w.step('last', { input: again.output, run: (list) => list });
+    return last.output;
+  },
+});
+
 const large = defineWorkflow({
   slug: 'large-values',
   input: z.object({ size: z.number(), pad: z.string() }),
@@ -52,6 +76,17 @@ const secret = defineWorkflow({
   slug: 'secret-values',
   input: z.object({ name: z.string(), at: z.date() }),
   build: (w) => w.step('greet', { run: ({ name, at }) => ({ text: `hello ${name}`, at }) }).output,
+});
+
+const secrets = defineWorkflow({
+  slug: 'secret-list',
+  input: z.object({ name: z.string() }),
+  build(w) {
+    const numbers = w.project('numbers', { list: [1, 2] });
+    return w.forEach('each', numbers.output.list, (n) =>
+      w.step('greet', { input: n, run: (number) => ({ text: `hello ${number}`, big: BigInt(number) }) }),
+    ).output;
+  },
 });
 
 /** Not a cipher, but nothing of what goes in can be seen in what comes out. */
@@ -71,8 +106,10 @@ beforeAll(async () => {
   client = new DuctorClient(connection);
   coded = new DuctorClient({ ...connection, payloadCodec: flip });
   const log = (): void => undefined;
-  workers.push(createWorker({ ...connection, workflows: [typed, large], handleSignals: false, log }));
-  workers.push(createWorker({ ...connection, payloadCodec: flip, workflows: [secret], handleSignals: false, log }));
+  workers.push(createWorker({ ...connection, workflows: [typed, listed, large], handleSignals: false, log }));
+  workers.push(
+    createWorker({ ...connection, payloadCodec: flip, workflows: [secret, secrets], handleSignals: false, log }),
+  );
   await Promise.all(workers.map(({ ready }) => ready));
 });
 afterAll(async () => {
@@ -96,6 +133,34 @@ describe('typed values', () => {
     });
     expect(error).toBeInstanceOf(TypeError);
     expect(await client.get(run.id)).toMatchObject({ input: { due: '2026-05-01T10:00:00.000Z', tags: ['a', 'b'] } });
+  });
+});
+
+describe('lists of typed values', () => {
+  it('come back item by item as they were, over two scatters and what they gather', async () => {
+    const run = await client.trigger(listed, { count: 3 });
+    const output = await run.result();
+    expect(output.map(({ cents, by, bytes }) => ({ cents, by, bytes }))).toStrictEqual(
+      [0, 1, 2].map((n) => ({
+        cents: 2n ** 60n + BigInt(n) + 1n,
+        by: new Map([[new Date(n), new Set([2n ** 60n + BigInt(n)])]]),
+        bytes: new Uint8Array([n]),
+      })),
+    );
+    expect(output.map(({ error }) => [error instanceof RangeError, error.message])).toEqual(
+      [0, 1, 2].map((n) => [true, `number ${n}`]),
+    );
+    expect(await client.get(run.id)).toMatchObject({
+      output: [{ cents: (2n ** 60n + 1n).toString(), bytes: 'AA==' }, {}, {}],
+    });
+  });
+
+  it("are read by the app alone where their items are in the app's own codec", async () => {
+    const run = await coded.trigger(secrets, { name: 'ada' });
+    expect(await run.result()).toStrictEqual([1, 2].map((n) => ({ text: `hello ${n}`, big: BigInt(n) })));
+    const shown = await client.get(run.id);
+    expect(shown.output).toMatchObject([{ encoding: 'codec/flip' }, { encoding: 'codec/flip' }]);
+    expect(JSON.stringify(shown)).not.toContain('hello');
   });
 });
 

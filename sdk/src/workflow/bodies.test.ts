@@ -89,7 +89,7 @@ describe('forEach', () => {
     expect(outer?.body?.output).toBe('steps["inner-all"].output');
   });
 
-  it('has items and outputs as JSON, whatever the values of steps were', () => {
+  it('has items of a part as JSON, and outputs as what the steps put out', () => {
     const { definition } = defineWorkflow({
       slug: 'dated',
       input: z.object({ due: z.array(z.date()) }),
@@ -107,7 +107,25 @@ describe('forEach', () => {
         w.step('all', {
           input: dated.output,
           run: (list) => {
-            expectTypeOf(list).toEqualTypeOf<{ at: string }[]>();
+            expectTypeOf(list).toEqualTypeOf<{ at: Date }[]>();
+          },
+        });
+        expectTypeOf(dated.output.at(0).at.startsWith('2026')).toExtend<object>();
+        const again = w.forEach('again', dated.output, (each) => {
+          expectTypeOf(each.at.startsWith('2026')).toExtend<object>();
+          const whole = w.step('whole', {
+            input: each,
+            run: (one) => {
+              expectTypeOf(one).toEqualTypeOf<{ at: Date }>();
+              return one.at;
+            },
+          });
+          return { part: whole.output };
+        });
+        w.step('parts', {
+          input: again.output,
+          run: (list) => {
+            expectTypeOf(list).toEqualTypeOf<{ part: string }[]>();
           },
         });
         const ways = w.forEach('way', w.input.due, (due) => w.switch('which', { cases: { late: due.lt('2026') } }));

@@ -3,8 +3,9 @@ import type { Placement, StepHandle } from './step-options.js';
 import { DefinitionError } from './definition-error.js';
 import type { BodyJson, EdgeJson, StepJson } from './definition-json.js';
 import type { Jsonify } from './jsonify.js';
-import { makeReference, referenceCore, type Ref, type Reference, type StepRead, type WholeRef } from './reference.js';
-import { compileTemplate, type Resolved, type Template } from './template.js';
+import { makeReference, referenceCore } from './reference.js';
+import type { Ref, Reference, StepRead, Whole, WholeRef } from './reference.js';
+import { type Arrives, compileTemplate, type Resolved, type Template } from './template.js';
 
 /** What stands in the list for an item that failed, where some may. */
 export type FailedItems = 'null' | 'skip' | 'error';
@@ -20,15 +21,28 @@ export interface ForEachOptions<F extends FailedItems = 'skip'> extends Placemen
 }
 
 /** A step that puts something out, as a body may return it. */
-interface WithOutput<T> {
+interface WithOutput<O> {
   readonly ref: string;
-  readonly output: Reference<T>;
+  readonly output: O;
   readonly error: Reference<unknown>;
 }
 
-/** What a body came to, as JSON: what it returned, with its references filled in; of a step what that puts out. */
+/**
+ * What a body came to: of a step what that puts out, else what it returned with its references filled in. A whole
+ * value, such as the output of a step, is what it was; anything else JSON.
+ */
 export type BodyOutput<X> =
-  X extends Reference<unknown> ? Jsonify<Resolved<X>> : X extends WithOutput<infer T> ? T : Jsonify<Resolved<X>>;
+  X extends Reference<unknown> ? Arrives<X> : X extends WithOutput<infer O> ? Arrives<O> : Arrives<X>;
+
+/** An item of a list: of a list that is passed on whole what it was, of any other JSON. */
+export type ItemRef<L> =
+  L extends Whole<readonly (infer E)[]>
+    ? WholeRef<E>
+    : L extends Whole<ReadonlySet<infer E>>
+      ? WholeRef<E>
+      : L extends Reference<readonly (infer E)[]>
+        ? Ref<E>
+        : never;
 
 /** An item of the output. */
 export type ItemOutput<T, F extends FailedItems> =
@@ -91,6 +105,15 @@ export function bodyVariable<T>(name: 'item' | 'index' | 'vars', of: string): Re
   // Numbers of the SDK are doubles, as all numbers of JSON. Functions of items have no vars, so nothing hides those.
   const reads = name === 'vars' ? [] : [{ ref: of, what: 'item' as const }];
   return makeReference({ cel: name === 'index' ? 'double(index)' : name, reads }) as Ref<T>;
+}
+
+/**
+ * The item of a body that runs for each item of a list.
+ *
+ * @param of the step whose body it is
+ */
+export function itemOf<L>(of: string): ItemRef<L> {
+  return makeReference({ cel: 'item', reads: [{ ref: of, what: 'item' }] }) as ItemRef<L>;
 }
 
 function isHandle(value: unknown): value is StepHandle<unknown> {

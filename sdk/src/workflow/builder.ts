@@ -5,8 +5,8 @@
 import type * as z from 'zod';
 import { type ChildOptions, type ChildWorkflow, childJson } from './child.js';
 import type { BodyOutput, FailedItems, ForEachHandle, ForEachOptions, ItemCounts } from './bodies.js';
-import type { ItemOutput, Level, LoopBody, LoopOptions, LoopVars } from './bodies.js';
-import { bodyJson, bodyVariable, emptyLevel, untilText } from './bodies.js';
+import type { ItemOutput, ItemRef, Level, LoopBody, LoopOptions, LoopVars } from './bodies.js';
+import { bodyJson, bodyVariable, emptyLevel, itemOf, untilText } from './bodies.js';
 import { connectionsOf } from './edges.js';
 import { callbackJson } from './callback-options.js';
 import { type ContinueOptions, continueJson } from './continuing.js';
@@ -271,15 +271,15 @@ export class DefinitionCollector<In> implements WorkflowBuilder<In> {
     return { ref };
   }
 
-  forEach<E, X, F extends FailedItems = 'skip'>(
+  forEach<L extends Reference<readonly unknown[]>, X, F extends FailedItems = 'skip'>(
     name: string,
-    items: Ref<E[]> | Reference<readonly E[]>,
-    body: (item: Ref<E>, index: Ref<number>) => X,
+    items: L,
+    body: (item: ItemRef<L>, index: Ref<number>) => X,
     options: ForEachOptions<F> = {},
   ): ForEachHandle<ItemOutput<BodyOutput<X>, F>> {
     const list = referenceCore(items);
     if (list === undefined) throw new DefinitionError(`${name} goes over no list`, 'pass a reference: w.input.leads');
-    const { json, outer } = this.#body(name, () => body(bodyVariable('item', name), bodyVariable('index', name)));
+    const { json, outer } = this.#body(name, () => body(itemOf<L>(name), bodyVariable('index', name)));
     const { maxParallel, tolerate } = options;
     const scatter = this.#add<ItemCounts>(name, options, [...list.reads, ...outer], {
       type: 'STEP_TYPE_SCATTER',

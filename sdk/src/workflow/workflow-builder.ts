@@ -1,7 +1,7 @@
 /** What `build(w)` gets: one method for each way to declare a step. */
 import type * as z from 'zod';
 import type { BodyOutput, FailedItems, ForEachHandle, ForEachOptions } from './bodies.js';
-import type { ItemOutput, LoopBody, LoopOptions, LoopVars } from './bodies.js';
+import type { ItemOutput, ItemRef, LoopBody, LoopOptions, LoopVars } from './bodies.js';
 import type { ChildOptions, ChildWorkflow } from './child.js';
 import type { CompensationOptions } from './compensation.js';
 import type { ContinueOptions } from './continuing.js';
@@ -140,10 +140,10 @@ export interface WorkflowBuilder<In> {
    * Runs the steps that `body` declares for each item of a list, so many at a time. What `body` returns, a step or
    * references, is what an item comes to; `output` has them in the order of the items.
    */
-  forEach<E, X, F extends FailedItems = 'skip'>(
+  forEach<L extends Reference<readonly unknown[]>, X, F extends FailedItems = 'skip'>(
     name: string,
-    items: Ref<E[]> | Reference<readonly E[]>,
-    body: (item: Ref<E>, index: Ref<number>) => X,
+    items: L,
+    body: (item: ItemRef<L>, index: Ref<number>) => X,
     options?: ForEachOptions<F>,
   ): ForEachHandle<ItemOutput<BodyOutput<X>, F>>;
   /**

@@ -53,8 +53,10 @@ export function storedBodyEntry(entry: BodyRunEntry): Stored {
       return { $case: 'stepContinuing', value: { path: entry.path, atUs: BigInt(entry.atUs) } };
     case 'step_closing':
       return { $case: 'stepClosing', value: { path: entry.path, error: toStoredError(entry.error) } };
-    case 'step_collected':
-      return { $case: 'stepCollected', value: { path: entry.path, of: entry.of, failed: entry.failed } };
+    case 'step_collected': {
+      const { path, of, failed, isTyped } = entry;
+      return { $case: 'stepCollected', value: { path, of, failed, isTyped } };
+    }
     case 'body_completed': {
       const { path, index } = entry;
       const outputOf = refOfOutput(path, index, entry.output);
@@ -104,8 +106,8 @@ export function bodyEntryOf(stored: StoredBody): Entry {
     case 'stepClosing':
       return { kind: 'step_closing', path: stored.value.path, error: fromStoredError(stored.value.error) };
     case 'stepCollected': {
-      const { path, of, failed } = stored.value;
-      return { kind: 'step_collected', path, of, failed: failedOf(failed) };
+      const { path, of, failed, isTyped } = stored.value;
+      return { kind: 'step_collected', path, of, failed: failedOf(failed), isTyped };
     }
     case 'bodyCompleted': {
       const { path, index, outputOf } = stored.value;

@@ -56,5 +56,6 @@ export function collected(draft: Draft, step: StepState, entry: Entry & { readon
   if (!body || openOf(body) > 0) {
     impossible('body-collect', `step ${step.path} of run ${draft.before.runId} collects of ${entry.of}`);
   }
-  return body.kind === 'loop' ? valueOf(draft, body.source, entry.of) : gathered(body, entry.failed);
+  if (body.kind === 'loop') return valueOf(draft, body.source, entry.of);
+  return gathered(body, entry.failed, entry.isTyped);
 }

@@ -1,10 +1,11 @@
 /** Bodies: items of a list side by side, iterations one after another, within limits, and their failures. */
 import { describe, expect, it } from 'vitest';
-import { encodeEntries } from '../journal/index.js';
+import { decodeEntries, encodeEntries } from '../journal/index.js';
 import { CANCEL, completed, drive, failed, jsonOf, orders, result, start, statuses, words } from '../testing/drive.js';
 import type { DrivenRun } from '../testing/drive.js';
 import { edge, ITEM, joinOf, outputOf, planOf, template, VARS, type StepSpec } from '../testing/plan-builder.js';
-import { explainRun, runOutput, taskOf, wakeAtUs, type Plan } from './index.js';
+import { emptyRun, explainRun, fold, runOutput, taskOf, wakeAtUs } from './index.js';
+import type { Plan, Template, Value } from './index.js';
 
 const POST: StepSpec = { type: 'CALLBACK', input: ITEM, retry: { maxAttempts: 1 } };
 
@@ -105,6 +106,66 @@ describe('a scatter', () => {
     run.give(start([1, 2]));
     run.give(failed('offer[0]/post'), completed('offer[1]/post', 'B'));
     expect(outputOfRun(run)).toEqual(list);
+  });
+
+  it('gathers items as what they were, whatever their types, and runs bodies for items of such a list', () => {
+    const each = (items?: Template): StepSpec => ({
+      type: 'SCATTER',
+      body: { steps: { post: POST }, output: outputOf('post') },
+      ...(items !== undefined && { items }),
+    });
+    const run = drive(
+      planOf({
+        steps: {
+          offer: each(),
+          all: { type: 'GATHER', of: 'offer' },
+          again: each(outputOf('all')),
+          end: { type: 'GATHER', of: 'again' },
+        },
+        edges: [edge('offer', 'all'), edge('all', 'again'), edge('again', 'end')],
+        output: outputOf('end'),
+      }),
+    );
+    run.give(start([1, 2, 3]));
+    const outputs: readonly Value[] = [
+      { data: Buffer.from('{"json":{"cents":"5"},"types":[[["cents"],"bigint"]]}'), encoding: 'json-typed' },
+      { data: Buffer.from('"plain"'), encoding: 'json' },
+      { data: Buffer.from([255, 0]), encoding: 'codec/mine' },
+    ];
+    const answer = (scatter: string) =>
+      outputs.map((output, at) => result(`${scatter}[${at}]/post`, 1, { kind: 'completed', output }));
+    run.give(...answer('offer'));
+    const inputs = outputs.map((_, at) => taskOf(run.plan, run.state, `again[${at}]/post`)?.input);
+    expect(inputs.map((input) => [String(input?.data), input?.encoding])).toEqual(
+      outputs.map(({ data, encoding }) => [String(data), encoding]),
+    );
+    run.give(...answer('again'));
+    const list = runOutput(run.state);
+    expect([list?.encoding, JSON.parse(String(list?.data))]).toEqual([
+      'json-typed',
+      {
+        json: [{ cents: '5' }, 'plain', { encoding: 'codec/mine', data: '/wA=' }],
+        types: [
+          [[0, 'cents'], 'bigint'],
+          [[2], 'encoded'],
+        ],
+      },
+    ]);
+  });
+
+  it('reads a list of before lists kept types as what it was then', () => {
+    const run = offers();
+    run.give(start([1]));
+    const output = { data: Buffer.from('{"json":"5","types":[[[],"bigint"]]}'), encoding: 'json-typed' };
+    run.give(result('offer[0]/post', 1, { kind: 'completed', output }));
+    let [now, then] = [emptyRun(run.state), emptyRun(run.state)];
+    for (const row of run.rows) {
+      const entries = decodeEntries(row.entries);
+      now = fold(now, entries, row);
+      const old = entries.map((entry) => (entry.kind === 'step_collected' ? { ...entry, isTyped: false } : entry));
+      then = fold(then, old, row);
+    }
+    expect([runOutput(now)?.encoding, jsonOf(runOutput(then))]).toEqual(['json-typed', ['5']]);
   });
 
   it('nests, each step with its own items and those of the bodies around it', () => {

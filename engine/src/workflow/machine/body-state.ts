@@ -6,7 +6,7 @@ import { impossible } from '../../kernel/index.js';
 import { MAX_VALUE_BYTES } from './failure.js';
 import type { FailedItems } from './plan.js';
 import type { BodyState, ItemOutcome, RunFailure } from './state.js';
-import { asJson } from './typed-json.js';
+import { asJson, listOfValues } from './typed-json.js';
 import { jsonValue, type Value } from './value.js';
 
 /** Failures of items that a scatter names in its output. */
@@ -92,14 +92,14 @@ export function scatterOutput({ count, completed, failed, failures }: BodyState)
   return jsonValue({ count, completed, failed, failures });
 }
 
-function shown(outcome: ItemOutcome, failed: FailedItems): Uint8Array | null {
+function shown(outcome: ItemOutcome, failed: FailedItems): readonly Value[] {
   if (isKeptOutput(outcome)) {
     if (outcome.absent !== undefined) impossible('body-absent', `the value ${outcome.absent.digest} was not loaded`);
-    return asJson(outcome);
+    return [outcome];
   }
-  if (failed === 'skip') return null;
+  if (failed === 'skip') return [];
   const error = outcome === null ? { code: 'cancelled', message: 'the item was stopped' } : outcome;
-  return jsonValue(failed === 'null' ? null : { error }).data;
+  return [jsonValue(failed === 'null' ? null : { error })];
 }
 
 /** Whether the outputs can stand in one list. */
@@ -107,17 +107,12 @@ export function fitsOneList(body: BodyState): boolean {
   return body.keptBytes + 2 <= MAX_VALUE_BYTES;
 }
 
-/** The outputs of the items as a list, in the order of the items. */
-export function gathered(body: BodyState, failed: FailedItems): Value {
-  const parts: Uint8Array[] = [];
-  for (const outcome of outcomesOf(body)) {
-    const item = shown(outcome, failed);
-    if (item !== null) parts.push(parts.length === 0 ? OPEN : COMMA, item);
-  }
-  if (parts.length === 0) return jsonValue([]);
-  return { data: Buffer.concat([...parts, CLOSE]), encoding: 'json' };
+/**
+ * The outputs of the items as a list, in the order of the items.
+ *
+ * @param isTyped whether they stay what they were. Journals of before the list kept types say that they do not
+ */
+export function gathered(body: BodyState, failed: FailedItems, isTyped: boolean): Value {
+  const items = outcomesOf(body).flatMap((outcome) => shown(outcome, failed));
+  return listOfValues(isTyped ? items : items.map((item) => ({ data: asJson(item), encoding: 'json' })));
 }
-
-const OPEN = Buffer.from('[');
-const COMMA = Buffer.from(',');
-const CLOSE = Buffer.from(']');

@@ -137,7 +137,14 @@ export type Entry =
   /** Nothing of the body begins any more; the step ends with this error, or as cancelled, once what is open ended. */
   | { readonly kind: 'step_closing'; readonly path: string; readonly error: RunFailure | null }
   /** The output is what the body of step `of` came to. */
-  | { readonly kind: 'step_collected'; readonly path: string; readonly of: string; readonly failed: FailedItems }
+  | {
+      readonly kind: 'step_collected';
+      readonly path: string;
+      readonly of: string;
+      readonly failed: FailedItems;
+      /** Items in it have types beyond JSON. */
+      readonly isTyped: boolean;
+    }
   /** An item or iteration of the step ended, and its steps are forgotten. output null: nobody will read it. */
   | {
       readonly kind: 'body_completed';

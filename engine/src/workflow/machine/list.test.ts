@@ -28,6 +28,24 @@ describe('items of a list', () => {
     expect(items).toEqual(['1.0e2', '"a\\u0041\\"],["', '{"k": [ ]}']);
   });
 
+  it('keep the types of a list that has some, and a Set is a list as it is to expressions', () => {
+    const typed = (json: string, types: string): Value => {
+      return { data: Buffer.from(`{"json":${json},"types":${types}}`), encoding: 'json-typed' };
+    };
+    const list = typed('["1",{"at":"x"},2]', '[[[],"Set"],[[0],"bigint"],[[1,"at"],"Date"]]');
+    expect(countItems(list, 'it')).toBe(3);
+    const items = [0, 1, 2, 3].map((index) => itemAt(list, index));
+    expect(items.map((item) => item && [item.encoding, String(item.data)])).toEqual([
+      ['json-typed', '{"json":"1","types":[[[],"bigint"]]}'],
+      ['json-typed', '{"json":{"at":"x"},"types":[[["at"],"Date"]]}'],
+      ['json', '2'],
+      undefined,
+    ]);
+    expect(() => countItems(typed('[["a",1]]', '[[[],"Map"]]'), 'a map')).toThrow('a map is no list');
+    expect(() => countItems(typed('{}', '[]'), 'an object')).toThrow('an object is no list');
+    expect(() => countItems({ data: Buffer.from('{'), encoding: 'json-typed' }, 'it')).toThrow('it is no list');
+  });
+
   it('are refused of what is no list', () => {
     expect(() => countItems(jsonValue({ a: [] }), 'args.items')).toThrow('args.items is no list');
     expect(() => countItems({ data: Buffer.from('[]'), encoding: 'cbor' }, 'it')).toThrow('it is no list');

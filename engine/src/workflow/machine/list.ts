@@ -1,5 +1,9 @@
-/** The items of a JSON list in bytes, each as it stands there: the list is looked through once, no item is parsed. */
+/**
+ * The items of a list. Of one in JSON each as it stands in the bytes: the list is looked through once, no item is
+ * parsed. Of one with types each with its own.
+ */
 import { DuctorError } from '../../kernel/index.js';
+import { itemsOfTyped, TYPED_ENCODING } from './typed-json.js';
 import type { Value } from './value.js';
 
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
@@ -7,6 +11,8 @@ const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x
 
 /** Where the items of a list begin and end: item n stands from bounds[2n] to bounds[2n + 1]. */
 const KNOWN = new WeakMap<Uint8Array, Uint32Array>();
+/** Items of lists with types; null: it is no list. */
+const KNOWN_TYPED = new WeakMap<Uint8Array, readonly Value[] | null>();
 
 function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
@@ -66,15 +72,24 @@ function listed(list: Value): Uint32Array | null {
   return bounds;
 }
 
+function typedItems(list: Value): readonly Value[] | null {
+  if (list.encoding !== TYPED_ENCODING) return null;
+  let items = KNOWN_TYPED.get(list.data);
+  if (items === undefined) KNOWN_TYPED.set(list.data, (items = itemsOfTyped(list)));
+  return items;
+}
+
 /**
- * How many items a value has, of which it has been checked that it is JSON.
+ * How many items a value has, of which it has been checked that it is JSON, with types or without.
  *
  * @param what names the value in the message
- * @throws DuctorError expression_failed when it is no JSON list
+ * @throws DuctorError expression_failed when it is no list
  */
 export function countItems(list: Value, what: string): number {
   const bounds = listed(list);
   if (bounds !== null) return bounds.length / 2;
+  const items = typedItems(list);
+  if (items !== null) return items.length;
   throw new DuctorError('expression_failed', `${what} is no list`, {
     remedy: 'Name a list, or guard it: has(x) ? x : [].',
   });
@@ -82,6 +97,7 @@ export function countItems(list: Value, what: string): number {
 
 /** An item of a list by its place from 0; undefined when there is none. */
 export function itemAt(list: Value, index: number): Value | undefined {
+  if (list.encoding === TYPED_ENCODING) return typedItems(list)?.[index];
   const bounds = listed(list);
   const [from, to] = [bounds?.[index * 2], bounds?.[index * 2 + 1]];
   if (from === undefined || to === undefined) return undefined;

@@ -1,7 +1,7 @@
 /** Opens bodies, and collects what came of them. */
 import { DuctorError } from '../../kernel/index.js';
 import { fitsOneList, gathered } from './body-state.js';
-import { MAX_VALUE_BYTES } from './failure.js';
+import { checkSize, MAX_VALUE_BYTES } from './failure.js';
 import { countItems } from './list.js';
 import { pathIn } from './path.js';
 import type { PlanStep } from './plan.js';
@@ -9,6 +9,7 @@ import { isEnded } from './resolve-edges.js';
 import { valueOf } from './resolve-source.js';
 import { sourceOf } from './source-of.js';
 import { emit, type Place, type Tick } from './tick.js';
+import { TYPED_ENCODING } from './typed-json.js';
 import { LARGE_BYTES } from './value.js';
 
 /** Items one scatter may have. */
@@ -52,9 +53,12 @@ export function gather(tick: Tick, step: PlanStep & { readonly type: 'GATHER' },
     const limit = `the limit of one value is ${MAX_VALUE_BYTES}`;
     throw new DuctorError('value_too_large', `the outputs that step ${path} collects have more bytes: ${limit}`);
   }
-  const output = gathered(body, step.failed);
+  const output = checkSize(gathered(body, step.failed, true), `the list that step ${path} collects`);
   // Readers that do not load large values cannot put a list together of them: a large one stands in the journal.
   if (output.data.byteLength > LARGE_BYTES) emit(tick, { kind: 'step_completed', path, attempt: 0, output });
-  else emit(tick, { kind: 'step_collected', path, of, failed: step.failed });
+  else {
+    const isTyped = output.encoding === TYPED_ENCODING;
+    emit(tick, { kind: 'step_collected', path, of, failed: step.failed, isTyped });
+  }
   tick.ended.push(path);
 }

@@ -172,7 +172,7 @@ function scopeCompleted(tick: Tick, scope: string): void {
   const { output, isLast } = ending.value;
   emit(tick, { kind: 'body_completed', path, index, output });
   if (!isLast) return;
-  emit(tick, { kind: 'step_collected', path, of: path, failed: 'null' });
+  emit(tick, { kind: 'step_collected', path, of: path, failed: 'null', isTyped: false });
   tick.ended.push(path);
 }
 

@@ -117,18 +117,78 @@ export interface TypedJson {
   readonly types: readonly unknown[];
 }
 
-/** A value as a field of an object: its JSON and its types, or encoded by itself where it has no JSON. */
-export function embedded(value: Value, field: string): TypedJson {
+/** What a part was: its path, outer fields first, and its type. */
+type Mark = readonly [path: readonly unknown[], type: unknown];
+
+/** A mark of an SDK; one that is none is of a type that nobody knows, at the root. */
+function markOf(mark: unknown): Mark {
+  const [path, type]: readonly unknown[] = Array.isArray(mark) ? mark : [];
+  return [Array.isArray(path) ? path : [], type];
+}
+
+/** A value as a part of another: its JSON and its types, or encoded by itself where it has no JSON. */
+export function embedded(value: Value, part: string | number): TypedJson {
   const found = jsonOfValue(value);
   if (found === undefined) {
     const data = Buffer.from(value.data).toString('base64');
-    return { json: { encoding: value.encoding, data }, types: [[[field], ENCODED]] };
+    return { json: { encoding: value.encoding, data }, types: [[[part], ENCODED]] };
   }
   const types = found.types.map((mark) => {
-    const [path, type]: readonly unknown[] = Array.isArray(mark) ? mark : [];
-    return [[field, ...(Array.isArray(path) ? path : [])], type];
+    const [path, type] = markOf(mark);
+    return [[part, ...path], type];
   });
   return { json: found.json, types };
+}
+
+/** Types of an item of a list; none of one that says of itself that it is typed, and is not. */
+function typesOfItem(item: Value, index: number): readonly unknown[] {
+  try {
+    return item.encoding === 'json' ? [] : embedded(item, index).types;
+  } catch {
+    return [];
+  }
+}
+
+/**
+ * Values as one list, in which each of them stays what it was; plain JSON where all of them are.
+ *
+ * @param items are joined as bytes: those of plain JSON are not parsed
+ */
+export function listOfValues(items: readonly Value[]): Value {
+  const types = items.flatMap(typesOfItem);
+  const parts = items.flatMap((item, index) => (index === 0 ? [asJson(item)] : [COMMA, asJson(item)]));
+  const list = [Buffer.from('['), ...parts, Buffer.from(']')];
+  if (types.length === 0) return { data: Buffer.concat(list), encoding: 'json' };
+  const tail = Buffer.from(`,"types":${JSON.stringify(types)}}`, 'utf8');
+  return { data: Buffer.concat([Buffer.from('{"json":'), ...list, tail]), encoding: TYPED_ENCODING };
+}
+
+const COMMA = Buffer.from(',');
+
+/** The items of a typed value that expressions see as a list, each as what it was; null when it is none. */
+export function itemsOfTyped(value: Value): readonly Value[] | null {
+  let found: TypedJson | undefined;
+  try {
+    found = value.encoding === TYPED_ENCODING ? jsonOfValue(value) : undefined;
+  } catch {
+    return null;
+  }
+  if (found === undefined) return null;
+  const types = new Map<unknown, Mark[]>();
+  let list = found.json;
+  for (const [path, type] of found.types.map(markOf)) {
+    const [index, ...rest] = path;
+    if (path.length === 0) list = viewOf(type, list);
+    else types.set(index, (types.get(index) ?? []).concat([[rest, type]]));
+  }
+  return Array.isArray(list) ? list.map((item: unknown, index) => partOf(item, types.get(index) ?? [])) : null;
+}
+
+/** A part that was embedded, by itself. */
+function partOf(part: unknown, types: readonly Mark[]): Value {
+  const isEncoded = types.some(([path, type]) => path.length === 0 && type === ENCODED);
+  if (!isEncoded || !isObject(part)) return typedValue({ json: part, types });
+  return { data: Buffer.from(String(part['data']), 'base64'), encoding: String(part['encoding']) };
 }
 
 /** Typed JSON as bytes. */
@@ -140,11 +200,9 @@ export function typedValue({ json, types }: TypedJson): Value {
 /** The value that `embedded` put into a field; JSON null where there is none. */
 export function extracted({ json, types }: TypedJson, field: string): Value {
   const part = isObject(json) && Object.hasOwn(json, field) ? json[field] : null;
-  const marks = types.flatMap((mark): readonly (readonly [path: readonly unknown[], type: unknown])[] => {
-    const [path, type]: readonly unknown[] = Array.isArray(mark) ? mark : [];
-    return Array.isArray(path) && path[0] === field ? [[path.slice(1), type]] : [];
-  });
-  const isEncoded = marks.some(([path, type]) => path.length === 0 && type === ENCODED);
-  if (!isEncoded || !isObject(part)) return typedValue({ json: part, types: marks });
-  return { data: Buffer.from(String(part['data']), 'base64'), encoding: String(part['encoding']) };
+  const marks = types.map(markOf).filter(([path]) => path[0] === field);
+  return partOf(
+    part,
+    marks.map(([path, type]) => [path.slice(1), type]),
+  );
 }

@@ -206,6 +206,8 @@ export interface StepCollected {
   of: string;
   /** What stands for an item that failed: null, skip or error. */
   failed: string;
+  /** The list keeps the types of its items. Unset: it is their JSON, as all lists were before it could. */
+  isTyped: boolean;
 }
 
 /** An item or iteration of the step ended; its steps are forgotten. */
@@ -2701,7 +2703,7 @@ export const StepClosing: MessageFns<StepClosing> = {
 };
 
 function createBaseStepCollected(): StepCollected {
-  return { path: "", of: "", failed: "" };
+  return { path: "", of: "", failed: "", isTyped: false };
 }
 
 export const StepCollected: MessageFns<StepCollected> = {
@@ -2714,6 +2716,9 @@ export const StepCollected: MessageFns<StepCollected> = {
     }
     if (message.failed !== "") {
       writer.uint32(26).string(message.failed);
+    }
+    if (message.isTyped !== false) {
+      writer.uint32(32).bool(message.isTyped);
     }
     return writer;
   },
@@ -2755,6 +2760,14 @@ export const StepCollected: MessageFns<StepCollected> = {
             message.failed = reader.string();
             continue;
           }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.isTyped = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2775,6 +2788,7 @@ export const StepCollected: MessageFns<StepCollected> = {
     message.path = object.path ?? "";
     message.of = object.of ?? "";
     message.failed = object.failed ?? "";
+    message.isTyped = object.isTyped ?? false;
     return message;
   },
 };
