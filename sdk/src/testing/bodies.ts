@@ -59,6 +59,21 @@ export function hang(context: StepContext): Promise<never> {
 }
 
 /**
+ * For a fake: no worker takes the attempts of the step. The test's time goes on meanwhile, so that
+ * `scheduleToStartTimeout` comes.
+ */
+export function noWorker(): never {
+  throw new DuctorError('invalid_argument', 'noWorker is called', {
+    remedy: 'say it of a step as it is: steps: { charge: noWorker }',
+  });
+}
+
+/** Whether no worker takes the attempts of a step. */
+export function isUnserved(fakes: FakeSteps, slug: string, handler: string): boolean {
+  return (fakes[`${slug}/${handler}`] ?? fakes[handler]) === noWorker;
+}
+
+/**
  * The body of each step.
  *
  * @param hung told of attempts that hang

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { createMachine } from '../../../engine/src/workflow/in-process/in-process.js';
 import { RunFailedError } from '../errors.js';
 import { defineWorkflow } from '../workflow/define-workflow.js';
-import { hang } from './bodies.js';
+import { hang, noWorker } from './bodies.js';
 import type { Machine } from './machine-port.js';
 import { testRun } from './test-run.js';
 
@@ -117,6 +117,30 @@ describe('a run under test', () => {
     const cancelled = await testRun(waiting, {});
     await cancelled.cancel();
     await expect(cancelled.result()).rejects.toBeInstanceOf(RunFailedError);
+  });
+
+  it('lets nobody take a step, so that the time for it runs out', async () => {
+    const call = defineWorkflow({
+      slug: 'call',
+      input: z.object({}),
+      build(w) {
+        const ring = w.step('ring', { scheduleToStartTimeout: '90s', run: () => 'answered' });
+        const mail = w.step('mail', { onTimeout: ring, run: () => 'sent' });
+        return { mail: mail.output };
+      },
+    });
+    const steps = { 'call/ring': noWorker };
+    for (const crashAt of [[], [1], [2]]) {
+      const run = await testRun(call, {}, { steps, crashAt });
+      expect(run.view().steps[0]).toMatchObject({ path: 'ring', state: 'SCHEDULED', attempt: 1 });
+      expect(await run.result()).toEqual({ mail: 'sent' });
+      expect(run.now).toEqual(new Date('2026-01-01T00:01:30Z'));
+      expect(run.view().steps[0]).toMatchObject({ state: 'FAILED', attempt: 1 });
+    }
+    const whole = await testRun(order, INPUT, { steps: { charge: noWorker } });
+    await expect(whole.result()).rejects.toMatchObject({ code: 'deadline_exceeded' });
+    const typo = testRun(order, INPUT, { steps: { charged: noWorker } });
+    await expect(typo).rejects.toThrow('no step has a body of this name');
   });
 
   it('starts children among its workflows, and runs bodies over lists', async () => {

@@ -17,7 +17,7 @@ import type { LogSink } from '../worker/log.js';
 import { attemptKey } from '../worker/result-outbox.js';
 import { type AbortReason, TaskRunner } from '../worker/task-runner.js';
 import type { AnyWorkflow, Workflow } from '../workflow/define-workflow.js';
-import { type FakeSteps, testBodies, testHandlers } from './bodies.js';
+import { type FakeSteps, isUnserved, testBodies, testHandlers } from './bodies.js';
 import { durationMs } from './duration.js';
 import type { Machine, MachineFact, MachineOutcome, MachineTask, MachineValue } from './machine-port.js';
 import { VirtualSystem } from './virtual-system.js';
@@ -146,6 +146,7 @@ class RunUnderTest<Out> implements TestRun<Out> {
   readonly #values: ValueCoder;
   readonly #crashes: Set<number>;
   readonly #slug: string;
+  readonly #fakes: FakeSteps;
   readonly #handlerOf: ReturnType<typeof testHandlers>;
   #runner: TaskRunner;
   readonly #makeRunner: () => TaskRunner;
@@ -165,8 +166,9 @@ class RunUnderTest<Out> implements TestRun<Out> {
     this.#values = valueCoder(options.payloadCodec);
     this.#crashes = new Set([options.crashAt ?? []].flat());
     this.#slug = workflow.slug;
-    this.#handlerOf = testHandlers(workflows, options.steps ?? {});
-    const bodyOf = testBodies(workflows, options.steps ?? {}, (runId, path, attempt) => {
+    this.#fakes = options.steps ?? {};
+    this.#handlerOf = testHandlers(workflows, this.#fakes);
+    const bodyOf = testBodies(workflows, this.#fakes, (runId, path, attempt) => {
       const out = this.#out.get(attemptKey({ runId, path, attempt }));
       if (out !== undefined) out.isHanging = true;
       const startedAtUs = this.#nowUs();
@@ -369,10 +371,11 @@ class RunUnderTest<Out> implements TestRun<Out> {
   #startBodies(): void {
     for (const task of this.#machine.tasks()) {
       const key = attemptKey(task);
-      if (this.#out.has(key)) continue;
+      const handler = this.#handlerOf(task);
+      if (this.#out.has(key) || isUnserved(this.#fakes, task.familySlug, handler)) continue;
       const [out, runner] = [this.#out, this.#runner];
       out.set(key, { isHanging: false });
-      runner.start(wireTask({ ...task, handler: this.#handlerOf(task) }), ({ runId, path, attempt }, outcome) => {
+      runner.start(wireTask({ ...task, handler }), ({ runId, path, attempt }, outcome) => {
         // Of a time before a crash.
         if (runner !== this.#runner) return;
         this.#say(runId, { kind: 'result', path, attempt, outcome: machineOutcome(outcome) }, () => out.delete(key));
