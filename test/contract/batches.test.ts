@@ -17,6 +17,13 @@ beforeAll(async () => {
   const wait = { ref: 'wait', type: 'STEP_TYPE_WAIT', args: { duration: '1h' } };
   const { id } = await node.registry.create(tenantId, { family_slug: 'waits', steps: [wait] });
   await node.registry.publish(tenantId, id, 0);
+  const divide = {
+    ref: 'divide',
+    type: 'STEP_TYPE_DATAFLOW',
+    args: { operation: 'project', project: { n: '1 / int(input.by)' } },
+  };
+  const dividing = await node.registry.create(tenantId, { family_slug: 'divides', steps: [divide] });
+  await node.registry.publish(tenantId, dividing.id, 0);
   client = new DuctorClient({ engine: node.address, apiKey });
   env = { DUCTOR_ADDRESS: node.address, DUCTOR_API_KEY: apiKey };
 });
@@ -65,13 +72,41 @@ describe('a batch through the SDK', () => {
   });
 });
 
+describe('runs that have ended', () => {
+  it('are tried again by new ones, each once, through the SDK, over REST and from the command line', async () => {
+    const runs = await Promise.all([0, 0].map((by) => client.trigger('divides', { by })));
+    for (const run of runs) await expect(run.result()).rejects.toMatchObject({ code: 'expression_failed' });
+    const filter = { state: 'FAILED', workflow: 'divides' } as const;
+    const { matched, confirmation } = await client.batches.preview('RETRY', filter);
+    expect(matched).toBe(2);
+    const pages: BatchProgress[] = [];
+    for await (const page of client.batches.run('RETRY', filter, { confirmation })) pages.push(page);
+    expect(pages).toEqual([{ done: 2, skipped: 0, failures: [], nextCursor: undefined }]);
+    const found = async (): Promise<number> => (await client.batches.preview('RETRY', filter)).matched;
+    await expect.poll(found, { timeout: 20_000 }).toBe(4);
+    const answer = await fetch(`http://${node.address}/api/runs:batch`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${env['DUCTOR_API_KEY']}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        action: 'BATCH_ACTION_RETRY',
+        filter: { state: 'RUN_STATE_FAILED', family_slug: 'divides' },
+      }),
+    });
+    expect(await answer.json()).toMatchObject({ data: { matched: 4, confirmation: expect.any(String) } });
+    const line = ['batch', 'retry', '--state', 'failed', '--workflow', 'divides'];
+    expect((await ductor(...line)).out).toContain('4 runs');
+    const done = await ductor(...line, '--yes');
+    expect([done.code, done.out]).toEqual([0, expect.stringContaining('2 done, 2 skipped, 0 failed')]);
+  });
+});
+
 describe('a batch from the command line', () => {
   it('shows what it would change, and changes it with --yes', async () => {
     const ids = await start(2, 'cli');
     const line = ['batch', 'cancel', '--attribute', 'which=cli'];
     const shown = await ductor(...line);
     expect(shown).toMatchObject({ code: 0, err: expect.stringContaining('add --yes') });
-    expect(shown.out).toContain('2 open runs');
+    expect(shown.out).toContain('2 runs');
     expect(await states(ids)).toEqual(['WAITING', 'WAITING']);
     const done = await ductor(...line, '--yes', '--reason', 'wrong price');
     expect([done.code, done.out]).toEqual([0, expect.stringContaining('2 done, 0 skipped, 0 failed')]);

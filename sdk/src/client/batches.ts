@@ -31,7 +31,7 @@ export interface BatchPreview {
 export interface BatchProgress {
   /** Runs that were asked. */
   readonly done: number;
-  /** Runs that had ended meanwhile, or were not parked any more. */
+  /** Runs that had ended meanwhile, were not parked any more, or had been tried again by a batch before. */
   readonly skipped: number;
   /** Runs that refused for another reason; at most 20 a page. */
   readonly failures: readonly { readonly runId: string; readonly code: string; readonly message: string }[];

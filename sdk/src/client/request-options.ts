@@ -55,7 +55,10 @@ export interface ListOptions {
 /** What is done with each run of a batch; RETRY of parked runs only. */
 export type BatchActionName = 'CANCEL' | 'TERMINATE' | 'PAUSE' | 'RESUME' | 'RETRY';
 
-/** Open runs that have all of what is given; nothing given: all open runs. */
+/**
+ * Open runs that have all of what is given; nothing given: all open runs. RETRY is of parked ones, or with state
+ * FAILED, CANCELLED, TIMED_OUT or TERMINATED of runs that ended so: each is tried again by a new run, once.
+ */
 export interface BatchFilter extends Omit<ListOptions, 'pageSize' | 'cursor'> {
   /** Only parked runs of this group of dead letters. */
   readonly fingerprint?: string;

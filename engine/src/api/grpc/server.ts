@@ -36,7 +36,7 @@ import type { RecipientServiceParts } from './pools/recipient-service.js';
 import { routingMethods, type RoutingServiceParts } from './routing/methods.js';
 import type { Bus, Coordinator, PlanSource, RunReader, WorkflowCatalog } from './ports.js';
 import { awaitRuns } from './runs/await-runs.js';
-import { batchRuns } from './runs/batch-runs.js';
+import { batchRuns, type BatchParts } from './runs/batch-runs.js';
 import { listDeadLetters } from './runs/dead-letters.js';
 import * as controls from './runs/control-runs.js';
 import { explainRun } from './runs/explain-run.js';
@@ -202,10 +202,11 @@ function buildServices(options: GrpcServerOptions, feed: RunFeed, guard: GuardOp
   };
   const streams = triggerStreams(triggers);
   const signals = { ...control, reader, clock, random: options.random };
+  const retries = { load, reader, plans, catalog, coordinator, starts };
   const R = RunServiceService;
   const builders = [
     workflowMethods(catalog, guard),
-    controlMethods(new ServiceBuilder(guard), control, reader)
+    controlMethods(new ServiceBuilder(guard), control, { reader, retries })
       .unary(R.triggerRun, triggerRun(triggers))
       .unary(R.triggerAndWait, triggerAndWait({ ...triggers, reader, feed, clock }))
       .unary(R.triggerRuns, triggerRuns(triggers))
@@ -220,7 +221,7 @@ function buildServices(options: GrpcServerOptions, feed: RunFeed, guard: GuardOp
       .unary(R.queryRun, queryRun(signals))
       .unary(R.signalWithStart, signalWithStart({ triggers, signals }))
       .unary(R.forkRun, forkRun({ load, reader, plans, catalog, coordinator, starts }))
-      .unary(R.retryRun, retryRun({ load, reader, plans, catalog, coordinator, starts }))
+      .unary(R.retryRun, retryRun(retries))
       .unary(R.explainRun, explainRun({ load, plans, reader, workers: options.bridge }))
       .bidi(R.awaitRuns, awaitRuns({ feed, starts, clock })),
     ...tenancyMethods(tenancy, guard),
@@ -239,7 +240,7 @@ function buildServices(options: GrpcServerOptions, feed: RunFeed, guard: GuardOp
 function controlMethods(
   builder: ServiceBuilder,
   control: controls.RunControls,
-  reader: GrpcServerOptions['reader'],
+  { reader, retries }: Pick<BatchParts, 'reader' | 'retries'>,
 ): ServiceBuilder {
   const R = RunServiceService;
   return builder
@@ -247,7 +248,7 @@ function controlMethods(
     .unary(R.terminateRun, controls.terminateRun(control))
     .unary(R.pauseRun, controls.pauseRun(control))
     .unary(R.resumeRun, controls.resumeRun(control))
-    .unary(R.batchRuns, batchRuns({ reader, coordinator: control.coordinator }))
+    .unary(R.batchRuns, batchRuns({ reader, retries, coordinator: control.coordinator }))
     .unary(R.listDeadLetters, listDeadLetters({ reader }));
 }
 

@@ -77,7 +77,7 @@ async function showPreview(context: CliContext, report: BatchReport, options: Ba
   if (matched > 0) {
     terminal.out(table(terminal, ['RUN', 'STATE', 'WORKFLOW', 'STARTED', 'TOOK'], runRows(sample, clock.nowUs())));
   }
-  terminal.out(`${isMore ? 'more than ' : ''}${matched} open runs\n`);
+  terminal.out(`${isMore ? 'more than ' : ''}${matched} runs\n`);
   if (options.yes !== true) terminal.err('(nothing was changed: add --yes to carry it out)\n');
 }
 

@@ -238,11 +238,12 @@ function askingCommands(group: Command, context: CliContext): void {
 function batchCommands(group: Command, context: CliContext): void {
   clientCommand(group, {
     usage: 'batch <action>',
-    summary: `do the same with many open runs: ${BATCH_ACTION_NAMES.join(', ')}`,
+    summary: `do the same with many runs: ${BATCH_ACTION_NAMES.join(', ')}`,
     examples: [
       ['ductor run batch cancel --workflow hello', 'shows how many there are, and the first ten; changes nothing'],
       ['ductor run batch cancel --workflow hello --yes --reason "wrong price"', 'carries it out, page by page'],
       ['ductor run batch retry --fingerprint 3f2a… --yes', 'one group of dead letters'],
+      ['ductor run batch retry --state failed --workflow hello', 'runs that have ended, each by a new run'],
     ],
   })
     .option('--state <state>', 'only runs in this state')

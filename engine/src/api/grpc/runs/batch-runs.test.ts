@@ -3,12 +3,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   BatchAction,
   BatchRunsRequest,
+  GetRunHistoryRequest,
   ListDeadLettersRequest,
+  ListRunsRequest,
   RunServiceService as R,
   RunState,
   TriggerRunRequest,
   type BatchReport,
   type DeepPartial,
+  type Run,
+  type RunFilter,
 } from '../../../gen/ductor/v1/run.js';
 import { StepType } from '../../../gen/ductor/v1/workflow.js';
 import type { TaskError } from '../../../gen/ductor/v1/bridge.js';
@@ -30,11 +34,15 @@ const FAILS = {
   steps: [{ ref: 'charge', type: StepType.STEP_TYPE_CALLBACK, retry: { maxAttempts: 1 }, args: {}, input: 'input' }],
 };
 
+const ENDS = {
+  ...{ familySlug: 'ends', steps: FAILS.steps },
+};
+
 /** Answers every task at once. */
 function work(): TestWorker {
   const made = testWorker(client, {
     ...{ workerId: '00000000-0000-4000-8000-000000000001', slots: 50 },
-    workflows: [{ definition: FAILS, handlers: ['charge'] }],
+    workflows: [FAILS, ENDS].map((definition) => ({ definition, handlers: ['charge'] })),
   });
   let results = 0n;
   made.stream.on('data', ({ tasks }: { tasks: readonly { readonly input?: { readonly data: Buffer } }[] }) => {
@@ -59,6 +67,9 @@ beforeAll(async () => {
   const wait = { ref: 'wait', type: 'STEP_TYPE_WAIT', args: { duration: '1h' } };
   const { id } = await node.registry.create(tenantId, { family_slug: 'waits', steps: [wait] });
   await node.registry.publish(tenantId, id, 0);
+  const child = { ref: 'child', type: 'STEP_TYPE_SUB_WORKFLOW', args: { workflow: 'ends' } };
+  const parent = await node.registry.create(tenantId, { family_slug: 'parents', steps: [child] });
+  await node.registry.publish(tenantId, parent.id, 0);
   worker = work();
   await worker.next((message) => message.welcome);
 });
@@ -68,8 +79,8 @@ afterAll(async () => {
   await node.stop();
 });
 
-async function start(familySlug: string, input: unknown, attributes = {}): Promise<string> {
-  const request = TriggerRunRequest.fromPartial({ familySlug, input, attributes });
+async function start(familySlug: string, input: unknown, attributes = {}, runKey = ''): Promise<string> {
+  const request = TriggerRunRequest.fromPartial({ familySlug, input, attributes, runKey });
   return (await call(client, R.triggerRun, request)).data?.id ?? '';
 }
 
@@ -138,6 +149,85 @@ describe('a batch', () => {
     const { action } = asked;
     expect(await refusal({ action, filter: { state: RunState.RUN_STATE_FAILED } })).toEqual(['filter.state']);
     expect(await refusal({ action: BatchAction.BATCH_ACTION_RETRY, filter: { state: 2 } })).toEqual(['filter.state']);
+  });
+});
+
+describe('a retry of runs that have ended', () => {
+  const { BATCH_ACTION_RETRY: action } = BatchAction;
+  const { RUN_STATE_FAILED: state } = RunState;
+
+  async function failed(familySlug: string, attributes: object, runKey = ''): Promise<string> {
+    const id = await start(familySlug, 1, attributes, runKey);
+    await expect.poll(() => stateOf(id), { timeout: 20_000 }).toBe(state);
+    return id;
+  }
+
+  async function listed(fields: DeepPartial<ListRunsRequest>): Promise<readonly Run[]> {
+    return (await call(client, R.listRuns, ListRunsRequest.fromPartial(fields))).data;
+  }
+
+  it('tries each again by a new run, once, and a page that is sent twice does no harm', async () => {
+    failing = () => ({ code: 'declined', message: 'no' });
+    const attributes = { which: 'closed' };
+    const ids = [await failed('ends', attributes), await failed('ends', attributes), await failed('ends', attributes)];
+    const asked = { action, filter: { state, familySlug: 'ends', attributes } };
+    const { matched, sample, confirmation } = await batch(asked);
+    expect([matched, new Set(sample.map(({ id }) => id))]).toEqual([3, new Set(ids)]);
+    expect(await listed({ familySlug: 'ends', attributes })).toHaveLength(3);
+
+    failing = () => null;
+    const page = { ...asked, confirmation, pageSize: 2, reason: 'the bank is back' };
+    const first = await batch(page);
+    expect(first).toMatchObject({ done: 2, skipped: 0, failures: [] });
+    expect(await batch(page)).toMatchObject({ done: 0, skipped: 2, failures: [] });
+    expect(await batch({ ...page, cursor: first.nextCursor })).toMatchObject({ done: 1, skipped: 0, nextCursor: '' });
+    const completed = () => listed({ familySlug: 'ends', attributes, state: RunState.RUN_STATE_COMPLETED });
+    await expect.poll(async () => (await completed()).length, { timeout: 20_000 }).toBe(3);
+    const starts = await Promise.all(
+      (await completed()).map(async ({ id }) => {
+        const { data } = await call(client, R.getRunHistory, GetRunHistoryRequest.fromPartial({ runId: id }));
+        return (data[0]?.detail as { readonly forked_run_id?: string } | undefined)?.forked_run_id;
+      }),
+    );
+    expect(new Set(starts)).toEqual(new Set(ids));
+    const { rows } = await database.db.query(
+      "select count(*)::int as count from ductor.audit where reason = 'the bank is back' and outcome = 'ok'",
+    );
+    expect(rows).toEqual([{ count: 3 }]);
+    // The next batch finds them again, as they have failed, and leaves them alone.
+    const again = await batch(asked);
+    expect(await batch({ ...asked, confirmation: again.confirmation })).toMatchObject({ done: 0, skipped: 3 });
+  });
+
+  it('leaves children to their parents unless it is asked for them, and runs with a run key to people', async () => {
+    failing = () => ({ code: 'declined', message: 'no' });
+    const parent = await failed('parents', { which: 'family' });
+    const found = async (filter: DeepPartial<RunFilter>) =>
+      (await batch({ action, filter: { state, ...filter } })).matched;
+    const [child] = await listed({ parentRunId: parent });
+    expect(child?.state).toBe(state);
+    const { matched, sample } = await batch({ action, filter: { state, startedAfter: child?.startedAt } });
+    expect([matched, sample.some(({ id }) => id === child?.id)]).toEqual([0, false]);
+    expect(await found({ parentRunId: parent })).toBe(1);
+    expect(await found({ attributes: { which: 'family' } })).toBe(1);
+
+    const keyed = await failed('ends', { which: 'keyed' }, 'customer-9');
+    const asked = { action, filter: { state, attributes: { which: 'keyed' } } };
+    const { confirmation } = await batch(asked);
+    expect(await batch({ ...asked, confirmation })).toMatchObject({
+      ...{ done: 0, skipped: 0 },
+      failures: [{ runId: keyed, code: 'invalid_argument', message: expect.stringContaining('customer-9') }],
+    });
+  });
+
+  it('is of runs that ended otherwise than well', async () => {
+    for (const other of [RunState.RUN_STATE_COMPLETED, RunState.RUN_STATE_CONTINUED]) {
+      expect(await refusal({ action, filter: { state: other } })).toEqual(['filter.state']);
+    }
+    expect(await refusal({ action, filter: { state, fingerprint: '0123456789abcdef' } })).toEqual(['filter.state']);
+    for (const other of [RunState.RUN_STATE_CANCELLED, RunState.RUN_STATE_TIMED_OUT, RunState.RUN_STATE_TERMINATED]) {
+      expect(await batch({ action, filter: { state: other, familySlug: 'nobody' } })).toMatchObject({ matched: 0 });
+    }
   });
 });
 

@@ -5,6 +5,7 @@
  * 1. Nothing is changed without the confirmation that the preview of the same action and filter answered.
  * 2. Runs that started after the preview are left alone.
  * 3. A page may be sent again, whatever came of it: what was asked of a run before is asked again, or skipped.
+ * 4. Of a run that has ended batches start one run anew, however often they find it.
  */
 import { canonicalDigest, DuctorError } from '../../../kernel/index.js';
 import {
@@ -23,11 +24,14 @@ import { FieldChecks } from '../checks/field-checks.js';
 import type { Coordinator, RunCursor, RunHeader, RunKey, RunQuery } from '../ports.js';
 import { listedRunOf } from '../wire/run.js';
 import { deadLettersOf, type DeadLetterReads } from './dead-letters.js';
+import { tryAgainOnce, type Retries } from './retry-run.js';
 import { filtersOf, runCursorOf, runCursorText, type Filters } from './run-filters.js';
 
 /** What it needs. */
 export interface BatchParts extends DeadLetterReads {
   readonly coordinator: Pick<Coordinator, 'cancel' | 'terminate' | 'pause' | 'resume' | 'retry'>;
+  /** For runs that have ended. */
+  readonly retries: Retries;
 }
 
 const MAX_REASON_CHARS = 4_096;
@@ -38,6 +42,8 @@ const COUNTED_RUNS = 1_000;
 const SAMPLE_RUNS = 10;
 /** Failures that a page tells of. */
 const TOLD_FAILURES = 20;
+/** Runs that are read and started anew side by side. */
+const ANEW_AT_ONCE = 20;
 /** What a run answers that needs no request any more. */
 const IS_PAST: ReadonlySet<string> = new Set(['run_closed', 'not_found', 'run_not_parked']);
 
@@ -69,6 +75,8 @@ interface Search {
   readonly filters: Filters;
   /** Only parked runs, and of them those of this group; empty: of any. undefined: parked or not. */
   readonly fingerprint: string | undefined;
+  /** Runs that have ended, to be tried again by new ones. */
+  readonly isAnew: boolean;
 }
 
 const CLOSED: ReadonlySet<string> = new Set([
@@ -80,23 +88,30 @@ const CLOSED: ReadonlySet<string> = new Set([
   'CONTINUED',
 ]);
 
+/** Ends after which a run may be tried again as a whole. */
+const ENDED_BADLY: ReadonlySet<string> = new Set(['FAILED', 'CANCELLED', 'TIMED_OUT', 'TERMINATED']);
+
 function searchOf(checks: FieldChecks, action: BatchAction, filter: RunFilter): Search {
   const { fingerprint } = filter;
   const filters = filtersOf(filter, checks, 'filter.');
   const { status } = filters;
-  if (status !== undefined && CLOSED.has(status)) {
-    checks.note('filter.state', status, 'is the state of runs that have ended', 'name a state of open runs');
-  }
+  const isRetry = action === BatchAction.BATCH_ACTION_RETRY;
+  const isAnew = isRetry && fingerprint === '' && status !== undefined && ENDED_BADLY.has(status);
+  const isParked = !isAnew && (fingerprint !== '' || isRetry);
   if (fingerprint !== '' && !/^[0-9a-f]{16}$/.test(fingerprint)) {
     checks.note('filter.fingerprint', fingerprint, 'is no fingerprint', 'send it as ListDeadLetters answered it');
   }
-  const isParked = fingerprint !== '' || action === BatchAction.BATCH_ACTION_RETRY;
   if (isParked && status !== undefined && status !== 'PARKED') {
-    checks.note('filter.state', status, 'is not that of parked runs', 'leave it out');
+    const remedy = isRetry ? `leave it out, or name one of ${[...ENDED_BADLY].join(', ')}` : 'leave it out';
+    checks.note('filter.state', status, 'is not that of parked runs', remedy);
+  } else if (!isAnew && status !== undefined && CLOSED.has(status)) {
+    checks.note('filter.state', status, 'is the state of runs that have ended', 'name a state of open runs');
   }
+  if (isAnew) return { filters, fingerprint: undefined, isAnew };
   return {
     filters: { ...filters, isOpen: true, ...(isParked ? { status: 'PARKED' } : {}) },
     fingerprint: isParked ? fingerprint : undefined,
+    isAnew,
   };
 }
 
@@ -125,7 +140,7 @@ function previewedByUs(tenantId: string, { action, confirmation }: BatchRunsRequ
 /** A page of what the search finds among runs that had started by then. */
 async function find(
   parts: DeadLetterReads,
-  { filters, fingerprint }: Search,
+  { filters, fingerprint, isAnew }: Search,
   tenantId: string,
   byUs: number,
   page: { readonly limit: number; readonly cursor: RunCursor | null },
@@ -134,6 +149,10 @@ async function find(
   const cursor = page.cursor === null ? {} : { cursor: page.cursor };
   const query: RunQuery = { ...filters, tenantId, startedBeforeUs, limit: page.limit, ...cursor };
   const { headers, next } = await parts.reader.list(query);
+  // What steps of others started is started again by them, unless it is asked for by its family.
+  if (isAnew && filters.rootId === undefined && filters.parentId === undefined) {
+    return { headers: headers.filter(({ parentId }) => parentId === null), next };
+  }
   if (fingerprint === undefined || fingerprint === '') return { headers, next };
   const letters = await deadLettersOf(parts, headers);
   const wanted = new Set(letters.filter((letter) => letter.fingerprint === fingerprint).map(({ runId }) => runId));
@@ -166,29 +185,35 @@ async function preview(parts: BatchParts, search: Search, tenantId: string, acti
   };
 }
 
-/** Asks all runs at once: their messages travel together. Throws what is only so for now: a page can be sent again. */
+/** Whether a run was asked; false: it needs it no more. */
+type AskOne = (key: RunKey) => Promise<boolean>;
+
+async function askOne({ tenantId, runId }: RunHeader, ask: AskOne): Promise<BatchFailure | 'done' | 'skipped'> {
+  try {
+    return (await ask({ tenantId, runId })) ? 'done' : 'skipped';
+  } catch (caught) {
+    const { code, message, kind } = DuctorError.from(caught);
+    if (kind.retryable) throw caught;
+    return IS_PAST.has(code) ? 'skipped' : { runId, code, message };
+  }
+}
+
+/**
+ * Asks runs, so many at once: their messages travel together. Throws what is only so for now: a page can be sent again.
+ */
 async function askAll(
   headers: readonly RunHeader[],
-  ask: (key: RunKey) => Promise<void>,
+  ask: AskOne,
+  atOnce: number,
 ): Promise<Pick<BatchReport, 'done' | 'skipped' | 'failures'>> {
-  const outcomes = await Promise.all(
-    headers.map(async ({ tenantId, runId }): Promise<BatchFailure | null> => {
-      try {
-        await ask({ tenantId, runId });
-        return null;
-      } catch (caught) {
-        const { code, message, kind } = DuctorError.from(caught);
-        if (kind.retryable) throw caught;
-        return { runId, code, message };
-      }
-    }),
-  );
-  const refused = outcomes.filter((outcome) => outcome !== null);
-  const failures = refused.filter(({ code }) => !IS_PAST.has(code));
+  const outcomes: Awaited<ReturnType<typeof askOne>>[] = [];
+  for (let at = 0; at < headers.length; at += atOnce) {
+    outcomes.push(...(await Promise.all(headers.slice(at, at + atOnce).map((header) => askOne(header, ask)))));
+  }
   return {
-    done: outcomes.length - refused.length,
-    skipped: refused.length - failures.length,
-    failures: failures.slice(0, TOLD_FAILURES),
+    done: outcomes.filter((outcome) => outcome === 'done').length,
+    skipped: outcomes.filter((outcome) => outcome === 'skipped').length,
+    failures: outcomes.filter((outcome) => typeof outcome === 'object').slice(0, TOLD_FAILURES),
   };
 }
 
@@ -214,7 +239,9 @@ export function batchRuns(parts: BatchParts): Unary<BatchRunsRequest, BatchRunsR
     const limit = request.pageSize === 0 ? DEFAULT_PAGE_RUNS : request.pageSize;
     const page = { limit, cursor: cursor === '' ? null : runCursorOf(cursor) };
     const { headers, next } = await find(parts, search, tenantId, byUs, page);
-    const asked = await askAll(headers, (key) => ask(parts.coordinator, key, reason, principal));
+    const asked = search.isAnew
+      ? await askAll(headers, (key) => tryAgainOnce(parts.retries, key, deedOf(principal, path, reason)), ANEW_AT_ONCE)
+      : await askAll(headers, (key) => ask(parts.coordinator, key, reason, principal).then(() => true), MAX_PAGE_RUNS);
     return { data: { ...EMPTY, ...asked, nextCursor: runCursorText(next) } };
   };
 }

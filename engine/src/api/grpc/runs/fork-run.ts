@@ -11,6 +11,7 @@ import { deedOf } from '../../../tenancy/index.js';
 import type { Unary } from '../call.js';
 import { FieldChecks, MAX_IDENTIFIER_CHARS } from '../checks/field-checks.js';
 import {
+  OWN_KEYS,
   planFork,
   type Coordinator,
   type ForkPlan,
@@ -45,6 +46,9 @@ function check({ runId, from, idempotencyKey, reason }: ForkRunRequest): void {
   checks.uuid('run_id', runId);
   checks.required('from', from);
   checks.text('idempotency_key', idempotencyKey, MAX_IDENTIFIER_CHARS);
+  if (idempotencyKey.startsWith(OWN_KEYS)) {
+    checks.note('idempotency_key', idempotencyKey, `begins with ${OWN_KEYS}`, 'begin it with something else');
+  }
   checks.text('reason', reason, MAX_REASON_CHARS);
   checks.done();
 }

@@ -6,9 +6,11 @@ import type { Unary } from '../call.js';
 import { FieldChecks, MAX_IDENTIFIER_CHARS } from '../checks/field-checks.js';
 import {
   isClosed,
+  OWN_KEYS,
   planFork,
   runKeyAsStartKey,
   type Coordinator,
+  type RunKey,
   type RunReader,
   type RunState,
   type StartOutcome,
@@ -23,6 +25,9 @@ export interface Retries extends Omit<Forks, 'reader' | 'coordinator'> {
   readonly coordinator: Pick<Coordinator, 'start' | 'retry'>;
 }
 
+/** From which step, empty: what has not ended well; and by which key. */
+type Asked = Pick<RetryRunRequest, 'from' | 'idempotencyKey'>;
+
 const MAX_REASON_CHARS = 4_096;
 
 function check({ runId, from, idempotencyKey, reason }: RetryRunRequest): void {
@@ -30,6 +35,9 @@ function check({ runId, from, idempotencyKey, reason }: RetryRunRequest): void {
   checks.uuid('run_id', runId);
   checks.text('from', from, MAX_IDENTIFIER_CHARS);
   checks.text('idempotency_key', idempotencyKey, MAX_IDENTIFIER_CHARS);
+  if (idempotencyKey.startsWith(OWN_KEYS)) {
+    checks.note('idempotency_key', idempotencyKey, `begins with ${OWN_KEYS}`, 'begin it with something else');
+  }
   checks.text('reason', reason, MAX_REASON_CHARS);
   checks.done();
 }
@@ -51,7 +59,7 @@ function checkParked({ runId, status, parked }: RunState, { from, idempotencyKey
 }
 
 /** Throws invalid_argument when nothing says what of a closed run is to be tried again, or there are two keys. */
-function checkClosed({ status, runKey }: RunState, { from, idempotencyKey }: RetryRunRequest): void {
+function checkClosed({ status, runKey }: RunState, { from, idempotencyKey }: Asked): void {
   if (status === 'COMPLETED' && from === '') {
     refuse('from', '', 'is missing, and the run completed', 'name the step that is to run again');
   }
@@ -65,10 +73,9 @@ function checkClosed({ status, runKey }: RunState, { from, idempotencyKey }: Ret
  *
  * @throws DuctorError invalid_argument, idempotency_conflict, run_key_taken, and what a start throws
  */
-async function tryAnew(parts: Retries, state: RunState, request: RetryRunRequest, by: Deed): Promise<StartOutcome> {
-  checkClosed(state, request);
+async function tryAnew(parts: Retries, state: RunState, asked: Asked, by: Deed): Promise<StartOutcome> {
   const { tenantId, runId, familySlug, version, input, attributes, runKey } = state;
-  const { from, idempotencyKey } = request;
+  const { from, idempotencyKey } = asked;
   const plan = await planOfFork(parts, state, version);
   if (from !== '') checkFrom(plan, from);
   const { kept: refs } = planFork(plan, state, from === '' ? null : from);
@@ -84,6 +91,28 @@ async function tryAnew(parts: Retries, state: RunState, request: RetryRunRequest
   return outcome;
 }
 
+/**
+ * Tries a run that has ended again by a new one, once: it has a key of the engine's own, kept for 30 days. Of a chain
+ * its last run is meant.
+ *
+ * @returns false when it was tried again so before
+ * @throws DuctorError not_found, what a start throws, and invalid_argument for a run with a run key: that takes the
+ *   place of any other key, and is free again once the new run has ended
+ */
+export async function tryAgainOnce(parts: Retries, key: RunKey, by: Deed): Promise<boolean> {
+  const state = await lastRun(parts, key);
+  if (state === undefined) throw missingRun(key.runId);
+  const { runId, runKey } = state;
+  if (runKey !== undefined) {
+    const problem = `run ${runId} has the run key ${runKey}, so a batch could retry it twice`;
+    throw new DuctorError('invalid_argument', problem, {
+      remedy: `Retry it by itself: \`ductor run retry ${runId}\`.`,
+    });
+  }
+  const { existing } = await tryAnew(parts, state, { from: '', idempotencyKey: `${OWN_KEYS}retry/${runId}` }, by);
+  return !existing;
+}
+
 /** RetryRun. Of a chain its last run is meant. */
 export function retryRun(parts: Retries): Unary<RetryRunRequest, RetryRunResponse> {
   return async (request, principal) => {
@@ -94,6 +123,7 @@ export function retryRun(parts: Retries): Unary<RetryRunRequest, RetryRunRespons
     const { runId } = state;
     const deed = deedOf(principal, R.retryRun.path, request.reason);
     if (isClosed(state)) {
+      checkClosed(state, request);
       const outcome = await tryAnew(parts, state, request, deed);
       const data = await showRun(parts, { tenantId, runId: outcome.runId });
       return { data, started: !outcome.existing };

@@ -809,7 +809,7 @@ export interface BatchReport {
   confirmation: string;
   /** Of a page: runs that were asked. */
   done: number;
-  /** Of a page: runs that had ended meanwhile, or were not parked any more. */
+  /** Of a page: runs that had ended meanwhile, were not parked any more, or had been tried again by a batch before. */
   skipped: number;
   /** Of a page: runs that refused for another reason. */
   failures: BatchFailure[];
@@ -7828,7 +7828,10 @@ export const RunServiceService = {
   /**
    * Does with many runs what CancelRun, TerminateRun, PauseRun, ResumeRun or RetryRun does with one: a page of what the
    * filter finds a call. Without a confirmation nothing is changed: the answer previews what is found, and has the
-   * confirmation that the same request with it needs. Runs that start after the preview are left alone.
+   * confirmation that the same request with it needs. Runs that start after the preview are left alone. A retry is of
+   * parked runs, or where the filter's state is FAILED, CANCELLED, TIMED_OUT or TERMINATED of runs that ended so: each is
+   * tried again by a new run, once, as RetryRun does; those that steps of others started only where the filter names
+   * their root or parent.
    */
   batchRuns: {
     path: "/ductor.v1.RunService/BatchRuns" as const,
@@ -7939,7 +7942,10 @@ export interface RunServiceServer extends UntypedServiceImplementation {
   /**
    * Does with many runs what CancelRun, TerminateRun, PauseRun, ResumeRun or RetryRun does with one: a page of what the
    * filter finds a call. Without a confirmation nothing is changed: the answer previews what is found, and has the
-   * confirmation that the same request with it needs. Runs that start after the preview are left alone.
+   * confirmation that the same request with it needs. Runs that start after the preview are left alone. A retry is of
+   * parked runs, or where the filter's state is FAILED, CANCELLED, TIMED_OUT or TERMINATED of runs that ended so: each is
+   * tried again by a new run, once, as RetryRun does; those that steps of others started only where the filter names
+   * their root or parent.
    */
   batchRuns: handleUnaryCall<BatchRunsRequest, BatchRunsResponse>;
   /** Parked runs by what parked them: workflow, step and code. One call looks at 1,000 of them. */
@@ -8277,7 +8283,10 @@ export interface RunServiceClient extends Client {
   /**
    * Does with many runs what CancelRun, TerminateRun, PauseRun, ResumeRun or RetryRun does with one: a page of what the
    * filter finds a call. Without a confirmation nothing is changed: the answer previews what is found, and has the
-   * confirmation that the same request with it needs. Runs that start after the preview are left alone.
+   * confirmation that the same request with it needs. Runs that start after the preview are left alone. A retry is of
+   * parked runs, or where the filter's state is FAILED, CANCELLED, TIMED_OUT or TERMINATED of runs that ended so: each is
+   * tried again by a new run, once, as RetryRun does; those that steps of others started only where the filter names
+   * their root or parent.
    */
   batchRuns(
     request: BatchRunsRequest,
