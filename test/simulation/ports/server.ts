@@ -20,7 +20,7 @@ import type {
 import { decodeInput } from '../../../engine/src/workflow/journal/index.js';
 import { MemoryDatabase } from '../../../engine/src/workflow/testing/memory-database.js';
 import { familyRuns } from '../../../engine/src/workflow/testing/memory-families.js';
-import { commitInGate, MEMORY_LINE_PAGE } from '../../../engine/src/workflow/testing/memory-gate.js';
+import { commitInGate } from '../../../engine/src/workflow/testing/memory-gate.js';
 import { VENOM } from '../checks/payloads.js';
 import type { JournalCheck } from '../checks/journal-check.js';
 import { attemptName, runName, signalName } from '../checks/names.js';
@@ -96,7 +96,7 @@ export class Server {
   readGate(locks: GateLocks): GateUsage {
     const { db } = this;
     const [runs, nowUs] = [new Set(locks.runIds), db.nowUs()];
-    const usages = locks.semaphores.map((key) => db.semaphores.usage(key, runs, MEMORY_LINE_PAGE));
+    const usages = locks.semaphores.map((key) => db.semaphores.usage(key, runs, Number.MAX_SAFE_INTEGER));
     const reservations = db.reservations.usage(locks, nowUs, { runsOf: (family) => familyRuns(db, family) });
     return { nowUs, semaphores: usages, reservations };
   }

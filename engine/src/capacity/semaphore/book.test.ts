@@ -169,6 +169,21 @@ describe('room under several keys', () => {
   });
 });
 
+describe('lines in different orders, which must not be', () => {
+  it('come to an end', () => {
+    const wants = [room('x', 1), room('y', 1)];
+    const waiter = (runId: string): Waiter => {
+      return { ...who(runId), ticket: 1, wants, isCalled: false, isElsewhere: false, sinceUs: 1 };
+    };
+    const usage = (key: string, line: readonly Waiter[]): SemaphoreUsage => {
+      return { tenantId: TENANT, key, nextAtUs: 0, holders: [], holds: [], line, isLonger: false, waits: line };
+    };
+    const [a, b] = [waiter('a'), waiter('b')];
+    const book = new SemaphoreBook([usage('c/x', [a, b]), usage('c/y', [b, a])], 1);
+    expect(book.ask(who('c'), 2, wants)).toEqual({ kind: 'waiting' });
+  });
+});
+
 describe('rates', () => {
   it('spread beginnings evenly, never more than the limit in any period', () => {
     const tables = new Tables();

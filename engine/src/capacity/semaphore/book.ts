@@ -27,6 +27,12 @@ export type Answer =
 /** What becomes of somebody in line: whoever is stopped stops all behind it. */
 type Fate = 'granted' | 'passed' | 'stopped';
 
+/**
+ * How often one place may have others looked at again. Lines that stand in one order under every key need a few times; of
+ * lines that do not, which must not be, two could go on for ever.
+ */
+const MAX_TOLD = 100;
+
 /** The semaphores of a batch. */
 export class SemaphoreBook {
   readonly #cells: Map<string, Cell>;
@@ -148,6 +154,7 @@ export class SemaphoreBook {
   /** Gives room to those who wait for these keys, and for what they free or let pass in turn. */
   #passOn(tenantId: string, keys: readonly string[]): void {
     const queue = [...keys];
+    const told = new Map<Place, number>();
     for (let key = queue.shift(); key !== undefined; key = queue.shift()) {
       const cell = this.#cell(tenantId, key);
       if (cell === undefined) continue;
@@ -156,7 +163,9 @@ export class SemaphoreBook {
         const place = cell.line[at];
         if (place === undefined) break;
         const { is, freed } = this.#consider(cell, place);
-        queue.push(...freed.filter((other) => other !== key));
+        const times = (told.get(place) ?? 0) + freed.length;
+        told.set(place, times);
+        if (is === 'granted' || times <= MAX_TOLD) queue.push(...freed.filter((other) => other !== key));
         isStopped = is === 'stopped';
         if (is !== 'granted') at += 1;
       }

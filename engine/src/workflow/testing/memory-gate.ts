@@ -9,7 +9,7 @@ import type { MemoryReservations } from './memory-reservations.js';
 import type { MemorySemaphores } from './memory-semaphores.js';
 
 /** So many of a line are read first: few, so that small worlds have longer lines, too. */
-export const MEMORY_LINE_PAGE = 2;
+const MEMORY_LINE_PAGE = 2;
 
 /** What would become of the writes of a batch, one after the other. */
 function probeAll(db: MemoryDatabase, writes: readonly TickWrite[]): readonly TickOutcome[] {
