@@ -6,6 +6,7 @@ import { EngineClient } from '../connect/engine-client.js';
 import type { CliContext } from '../context.js';
 import { painter, type Tone } from '../output/paint.js';
 import { oneLine } from '../output/safe-text.js';
+import { examineCapacity } from './capacity/examine-capacity.js';
 import { examineDatabase } from './examine-database.js';
 import { examineEngine } from './examine-engine.js';
 import { fail, type Finding, type Level } from './finding.js';
@@ -14,6 +15,10 @@ import { fail, type Finding, type Level } from './finding.js';
 export interface DoctorOptions {
   readonly json?: boolean;
   readonly dataDir?: string;
+  /** Make a market, and try admission and drain in it. */
+  readonly capacity?: boolean;
+  /** How long somebody has to restart the engine meanwhile, ms. */
+  readonly restartWithin?: number;
 }
 
 const TONES: Readonly<Record<Level, Tone>> = { OK: 'good', WARN: 'warning', FAIL: 'bad' };
@@ -41,6 +46,15 @@ async function databaseFindings({ clock }: CliContext, url: string): Promise<rea
   }
 }
 
+async function capacityFindings({ clock, terminal }: CliContext, endpoint: Endpoint, withinMs: number | undefined) {
+  const engine = new EngineClient(endpoint, clock);
+  try {
+    return await examineCapacity(engine, { withinMs, tell: (text) => terminal.err(text) });
+  } finally {
+    engine.close();
+  }
+}
+
 async function engineFindings({ clock }: CliContext, endpoint: Endpoint): Promise<readonly Finding[]> {
   const engine = new EngineClient(endpoint, clock);
   try {
@@ -64,7 +78,8 @@ function text(findings: readonly Finding[], { terminal }: CliContext): string {
 }
 
 /** Runs the command. */
-export async function runDoctor(context: CliContext, { json, dataDir }: DoctorOptions): Promise<void> {
+export async function runDoctor(context: CliContext, options: DoctorOptions): Promise<void> {
+  const { json, dataDir } = options;
   const url = findDatabase(context.env, dataDir);
   const endpoint = endpointOf(context, dataDir);
   if (url === undefined && endpoint === undefined) {
@@ -72,10 +87,19 @@ export async function runDoctor(context: CliContext, { json, dataDir }: DoctorOp
       remedy: 'Set DATABASE_URL, or DUCTOR_ADDRESS and DUCTOR_API_KEY, or start `ductor dev` in this folder.',
     });
   }
+  const isActive = options.capacity === true || options.restartWithin !== undefined;
+  if (isActive && endpoint === undefined) {
+    throw new DuctorError('invalid_argument', 'capacity is examined through an engine, and none is known', {
+      remedy: 'Set DUCTOR_ADDRESS and DUCTOR_API_KEY, or start `ductor dev` in this folder.',
+    });
+  }
+  // First, so that what the database is asked then includes what this has left.
+  const active = isActive && endpoint ? await capacityFindings(context, endpoint, options.restartWithin) : [];
   const ofDatabase = url === undefined ? [] : await databaseFindings(context, url);
   const ofEngine = endpoint === undefined ? [] : await engineFindings(context, endpoint);
   // The database knows the parked runs of all tenants, with their reasons.
-  const findings = [...ofDatabase, ...ofEngine.filter(({ check }) => url === undefined || check !== 'runs.parked')];
+  const passive = [...ofDatabase, ...ofEngine.filter(({ check }) => url === undefined || check !== 'runs.parked')];
+  const findings = [...passive, ...active];
   if (findings.some(({ level }) => level === 'FAIL')) context.fail();
   const isFine = !findings.some(({ level }) => level === 'FAIL');
   const { terminal } = context;

@@ -59,6 +59,24 @@ async function store(
   return given(data);
 }
 
+/**
+ * Makes a definition a version of its workflow; known content answers its version.
+ *
+ * @returns the workflow as it was, where there was one, and as it is
+ * @throws invalid_definition and more
+ */
+export async function publishDefinition(
+  engine: EngineClient,
+  definition: WorkflowDefinition,
+): Promise<{ readonly before: Workflow | undefined; readonly after: Workflow }> {
+  const before = await existing(engine, definition.familySlug);
+  const stored = await store(engine, before, definition);
+  const { data } = await engine.ask<PublishWorkflowResponse>((...rest) =>
+    engine.workflows.publishWorkflow({ workflowId: stored.id, expectedVersion: stored.recordVersion }, ...rest),
+  );
+  return { before, after: given(data) };
+}
+
 function outcomeText(before: Workflow | undefined, after: Workflow): string {
   const { familySlug, currentVersion } = after;
   if (before?.currentVersion !== currentVersion) return `published ${familySlug} version ${currentVersion}\n`;
@@ -79,12 +97,7 @@ export function publishWorkflow(context: CliContext, file: string, options: Publ
       terminal.out(options.json === true ? '{"valid":true}\n' : `${where} is fine\n`);
       return;
     }
-    const before = await existing(engine, definition.familySlug);
-    const stored = await store(engine, before, definition);
-    const { data } = await engine.ask<PublishWorkflowResponse>((...rest) =>
-      engine.workflows.publishWorkflow({ workflowId: stored.id, expectedVersion: stored.recordVersion }, ...rest),
-    );
-    const after = given(data);
+    const { before, after } = await publishDefinition(engine, definition);
     if (options.json === true) terminal.out(`${await messageToJson('Workflow', Workflow, after)}\n`);
     else terminal.out(outcomeText(before, after));
   });
