@@ -9,12 +9,9 @@ export interface BoardQuery {
   readonly poolId: string | null;
   /** The last line of the page before, of poolId where that is given; null: from the first. */
   readonly after: { readonly poolId: string; readonly recipientId: string } | null;
-  /** At most 201. */
   readonly limit: number;
 }
 
-/** Lines that one call reads at most. */
-const MOST_LINES = 201;
 const HOLDERS = 10;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
@@ -47,18 +44,13 @@ interface LineRow extends Row {
   readonly holders: readonly HolderJson[] | null;
 }
 
-/**
- * The inner limit is a number of the text, so that a generic plan knows how few lines there are. Assignments from
- * before the counters were set to 0 by hand have no units any more.
- */
+/** Assignments from before the counters were set to 0 by hand have no units any more. */
 const READ = prepared(
   'capacity_read_board',
   `with page as materialized (
-      select f.pool_id, f.recipient_id from (
-        select m.pool_id, m.recipient_id from ductor.membership m
-        where m.tenant_id = $1::uuid and (m.pool_id, m.recipient_id) > ($2::uuid, $3::uuid) and m.pool_id <= $4::uuid
-        order by m.pool_id, m.recipient_id limit ${MOST_LINES}) f
-      order by f.pool_id, f.recipient_id limit $5)
+      select m.pool_id, m.recipient_id from ductor.membership m
+      where m.tenant_id = $1::uuid and (m.pool_id, m.recipient_id) > ($2::uuid, $3::uuid) and m.pool_id <= $4::uuid
+      order by m.pool_id, m.recipient_id limit $5)
     select g.pool_id, p.name as pool_name, g.recipient_id, r.fields ->> 'name' as recipient_name,
       r.status, r.state,
       coalesce((r.fields -> 'capacity' ->> 'max_concurrent')::integer, 0) as max_concurrent,
