@@ -28,8 +28,8 @@ export type Answer =
 type Fate = 'granted' | 'passed' | 'stopped';
 
 /**
- * How often one place may have others looked at again. Lines that stand in one order under every key need a few times; of
- * lines that do not, which must not be, two could go on for ever.
+ * How often one place may have others looked at again. Lines that stand in one order under every key need a few times;
+ * of lines that do not, which must not be, two could go on for ever.
  */
 const MAX_TOLD = 100;
 
