@@ -63,8 +63,17 @@ export function startHousekeeping({ db, clock, metrics, log }: HousekeepingParts
 
 /** Runs the task again and again, so long after it has ended, until cancelled. */
 function every(clock: Clock, ms: number, task: () => Promise<void>): Timer {
-  let timer: Timer;
-  const arm = (): Timer => clock.setTimer(ms, () => void task().finally(() => (timer = arm())));
-  timer = arm();
-  return { cancel: () => timer.cancel() };
+  let timer: Timer | null = null;
+  let isCancelled = false;
+  const arm = (): void => {
+    // Cancelled while it ran: a timer would keep the process alive.
+    if (!isCancelled) timer = clock.setTimer(ms, () => void task().finally(arm));
+  };
+  arm();
+  return {
+    cancel() {
+      isCancelled = true;
+      timer?.cancel();
+    },
+  };
 }

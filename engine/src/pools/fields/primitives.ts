@@ -14,7 +14,14 @@ export function refuse(
 
 /** A text of so many characters at most. */
 export function text(max: number, min = 0): z.ZodString {
-  return z.string().min(min).max(max);
+  return z
+    .string()
+    .min(min)
+    .max(max)
+    .superRefine((value, context) => {
+      // PostgreSQL keeps no such text.
+      if (value.includes('\0')) refuse(context, 'holds a NUL character', 'Leave it out.');
+    });
 }
 
 /** A text that one pattern accepts. `wanted` completes "is not …", `example` "Use …". */

@@ -8,12 +8,13 @@
  * written in one transaction, or neither; 3. what fails is tried again after the same pause.
  */
 import type { Clock, Timer } from '../../kernel/index.js';
-import type { Transactor } from '../../store/index.js';
+import type { Queryable, Transactor } from '../../store/index.js';
 import { compareBatch, type CompareParts } from './compare-batch.js';
+import { hasShadowDue } from './sql/shadow-due.js';
 
 /** What it needs. */
 export interface ShadowDriverOptions extends CompareParts {
-  readonly db: Transactor;
+  readonly db: Transactor & Queryable;
   readonly onError: (error: unknown) => void;
 }
 
@@ -36,6 +37,7 @@ export function createShadowDriver({ db, onError, ...parts }: ShadowDriverOption
   let isStopped = false;
   const compare = async (): Promise<void> => {
     try {
+      if (!(await hasShadowDue(db))) return;
       while (!isStopped && (await db.transaction((tx) => compareBatch(tx, BATCH, parts))) === BATCH);
     } catch (error) {
       onError(error);

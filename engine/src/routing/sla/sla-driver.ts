@@ -15,7 +15,14 @@ import type { RouteAsk } from '../lane/ask.js';
 import type { RouteCall, Routed } from '../lane/route-call.js';
 import { nextLookUs, stepOf, type Step } from './clock.js';
 import { isRouteAsk } from './late-ask.js';
-import { noteRerouted, takeDueClocks, writeClocks, type DueClock, type StoredClock } from './sql/clocks.js';
+import {
+  hasDueClocks,
+  noteRerouted,
+  takeDueClocks,
+  writeClocks,
+  type DueClock,
+  type StoredClock,
+} from './sql/clocks.js';
 
 /** Most clocks of one transaction. */
 const BATCH = 200;
@@ -99,6 +106,7 @@ export class SlaDriver {
 
   /** Looks at everything that is due; returns how many clocks that were. */
   async turn(): Promise<number> {
+    if (!(await hasDueClocks(this.parts.db))) return 0;
     for (let count = 0; ;) {
       const found = await this.#batch();
       count += found.length;

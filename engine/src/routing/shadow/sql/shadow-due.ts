@@ -24,6 +24,14 @@ const TAKE = prepared(
     returning d.tenant_id, d.decision_id`,
 );
 
+const HAS = prepared('routing_has_shadow_due', 'select exists (select 1 from ductor.shadow_due) as has');
+
+/** Whether any wait, of any tenant: one statement, for nodes that have nothing to do. */
+export async function hasShadowDue(db: Queryable): Promise<boolean> {
+  const { rows } = await db.query<{ readonly has: boolean }>(HAS);
+  return rows[0]?.has === true;
+}
+
 /** Notes decisions, in the transaction that makes them. */
 export async function insertShadowDue(
   tx: Queryable,

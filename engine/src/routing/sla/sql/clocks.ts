@@ -52,6 +52,10 @@ const INSERT = prepared(
     select $1::uuid, n.* from unnest($2::uuid[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
       $8::jsonb[]) as n`,
 );
+const HAS_DUE = prepared(
+  'routing_has_due_sla_clocks',
+  'select exists (select 1 from ductor.sla_clock d where d.next_at <= ductor.now_us()) as has',
+);
 const DUE = prepared(
   'routing_due_sla_clocks',
   `select ${COLUMNS}, c.again, a.state, a.committed_at, a.responded_at, a.ended_at, a.recipient_id, a.pool_id
@@ -99,6 +103,12 @@ export async function insertClocks(tx: Queryable, tenantId: string, clocks: read
     integerArray(clocks.map(({ nextUs }) => nextUs)),
     clocks.map(({ again }) => again),
   ]);
+}
+
+/** Whether any clock of any tenant is to be looked at: one statement, for nodes that have nothing to do. */
+export async function hasDueClocks(db: Queryable): Promise<boolean> {
+  const { rows } = await db.query<{ readonly has: boolean }>(HAS_DUE);
+  return rows[0]?.has === true;
 }
 
 /** Clocks of any tenant that are to be looked at, locked until the transaction ends; others' locks are passed over. */
