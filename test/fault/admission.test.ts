@@ -70,9 +70,11 @@ describe('admission', () => {
         tenantId,
       ]);
       expect(families.rowCount).toBe(0);
-      for (const count of [tally.granted, tally.refused, tally.closed, tally.born, tally.killed]) {
+      for (const count of [tally.granted, tally.refused, tally.closed, tally.born]) {
         expect(count).toBeGreaterThan(OPERATIONS / 100);
       }
+      // Sessions are cut by the clock: the quicker the operations, the fewer.
+      expect(tally.killed).toBeGreaterThan(OPERATIONS / 300);
     },
     LIMIT_MS,
   );
