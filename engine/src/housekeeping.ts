@@ -2,7 +2,7 @@
  * What a node does beside its work: partitions and keys each hour, old slots of schedules and decisions, runs whose
  * retention is over; each minute a look at reservations that must not be.
  */
-import type { Clock, Timer } from './kernel/index.js';
+import { repeating, type Clock } from './kernel/index.js';
 import { maintainRouting } from './routing/index.js';
 import { maintainSchedules } from './schedules/index.js';
 import type { Database } from './store/index.js';
@@ -33,47 +33,21 @@ export function startHousekeeping({ db, clock, metrics, log }: HousekeepingParts
     onPass: (report) => log.info({ ...report }, 'removed runs whose retention was over'),
     onError: (err) => log.warn({ err }, 'removing runs broke off and is tried again'),
   });
-  const maintenance = every(clock, MAINTENANCE_MS, async () => {
-    try {
-      await maintainRuns(db);
-      await maintainSchedules(db, clock);
-      await maintainRouting(db);
-    } catch (err) {
-      log.error({ err }, 'a background task failed');
-    }
-  });
-  const sweep = every(clock, SWEEP_MS, async () => {
-    try {
-      const defects = await findCapacityDefects(db);
-      metrics.capacityDefects.set(defects.length);
-      for (const defect of defects) log.error({ ...defect }, 'a reservation or account is not as it must be');
-    } catch (err) {
-      log.warn({ err }, 'looking at reservations failed and is tried again');
-    }
-  });
-  janitor.start();
-  return {
-    async stop() {
-      maintenance.cancel();
-      sweep.cancel();
-      await janitor.stop();
-    },
+  const maintain = async (): Promise<void> => {
+    await maintainRuns(db);
+    await maintainSchedules(db, clock);
+    await maintainRouting(db);
   };
-}
-
-/** Runs the task again and again, so long after it has ended, until cancelled. */
-function every(clock: Clock, ms: number, task: () => Promise<void>): Timer {
-  let timer: Timer | null = null;
-  let isCancelled = false;
-  const arm = (): void => {
-    // Cancelled while it ran: a timer would keep the process alive.
-    if (!isCancelled) timer = clock.setTimer(ms, () => void task().finally(arm));
+  const sweep = async (): Promise<void> => {
+    const defects = await findCapacityDefects(db);
+    metrics.capacityDefects.set(defects.length);
+    for (const defect of defects) log.error({ ...defect }, 'a reservation or account is not as it must be');
   };
-  arm();
-  return {
-    cancel() {
-      isCancelled = true;
-      timer?.cancel();
-    },
-  };
+  const parts = [
+    janitor,
+    repeating(clock, MAINTENANCE_MS, maintain, (err) => log.error({ err }, 'a background task failed')),
+    repeating(clock, SWEEP_MS, sweep, (err) => log.warn({ err }, 'looking at reservations failed and is tried again')),
+  ];
+  for (const part of parts) part.start();
+  return { stop: async () => void (await Promise.all(parts.map((part) => part.stop()))) };
 }

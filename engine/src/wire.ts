@@ -16,17 +16,12 @@ import { type ClosableBus, postgresBus, redisBus, withoutVainHints } from './bus
 import { type Settings, tlsFiles } from './config.js';
 import { egressClient, egressGuard, systemResolver } from './egress/index.js';
 import { createCelCompiler } from './expressions/index.js';
-import {
-  createRouting,
-  createShadowDriver,
-  type Routing,
-  type RoutingOptions,
-  type ShadowDriver,
-} from './routing/index.js';
+import { createRouting, createShadowDriver, type Routing, type RoutingOptions } from './routing/index.js';
 import {
   type ClusterSecret,
   ENGINE_VERSION,
   type Random,
+  type Repeating,
   type SystemClock,
   systemClock,
   systemRandom,
@@ -168,7 +163,7 @@ function routingOf(
   { db, clock }: Node,
   { secret, ...parts }: Pick<RoutingOptions, 'newId' | 'bus' | 'apps'> & { readonly secret: ClusterSecret },
   onError: (error: unknown) => void,
-): { readonly routing: Routing; readonly shadows: ShadowDriver } {
+): { readonly routing: Routing; readonly shadows: Repeating } {
   const [seedKey] = secret.keysFor('ductor/routing-seed/v1');
   const engine = { version: ENGINE_VERSION, tzdb: process.versions.tz ?? '' };
   const routing = createRouting({ ...parts, db, clock, seedKey, engine, cel: createCelCompiler() });

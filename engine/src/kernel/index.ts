@@ -13,6 +13,7 @@ export { parseTimestampUs } from './rfc3339.js';
 export { clusterSecret, equalBytes, hmacSha256, type ClusterSecret, type PurposeKeys } from './secret.js';
 export { Secret } from './secret-value.js';
 export { sha256Hex } from './sha256.js';
+export { repeating, type Repeating } from './repeating.js';
 export { backgroundTimer, sleep, systemClock, type SystemClock, type SystemClockOptions } from './system-clock.js';
 export { systemRandom } from './system-random.js';
 export { ENGINE_VERSION } from './engine-version.js';

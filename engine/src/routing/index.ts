@@ -40,7 +40,7 @@ export { createRouting, type Router, type Routing, type RoutingOptions } from '.
 export { maintainRouting } from './maintain-routing.js';
 export type { Decisions } from './decisions/store/decisions.js';
 export type { Shadows } from './shadow/shadows.js';
-export { createShadowDriver, type ShadowDriver } from './shadow/shadow-driver.js';
+export { createShadowDriver } from './shadow/shadow-driver.js';
 export type { ShadowQuery } from './shadow/sql/read-shadows.js';
 export type { ShadowDecision, ShadowReport } from './shadow/stored-shadow.js';
 export type { DecisionQuery } from './decisions/store/sql/read-decisions.js';

@@ -4,7 +4,7 @@
  * Every node serves every endpoint, because a node gives out the tasks of its own runs. What was changed on another
  * node is seen within SWEEP_MS.
  */
-import type { Clock, Timer } from '../../kernel/index.js';
+import { repeating, type Clock } from '../../kernel/index.js';
 import type { Queryable } from '../../store/index.js';
 import { loadEndpoints, sweepEndpoints } from '../endpoint/sql/sweep-endpoints.js';
 import { EndpointWorker, type EndpointStatus, type EndpointWorkerDeps } from './endpoint-worker.js';
@@ -34,9 +34,8 @@ const SWEEP_MS = 2_000;
 export function createEndpointDispatcher(options: DispatcherOptions): EndpointDispatcher {
   const { db, clock, log } = options;
   const workers = new Map<string, EndpointWorker>();
-  let timer: Timer | null = null;
   let looking: Promise<void> | null = null;
-  let isStopped = false;
+  const failed = (error: unknown): void => log('endpoints could not be read', error);
 
   const look = async (): Promise<void> => {
     const found = await sweepEndpoints(db);
@@ -46,7 +45,7 @@ export function createEndpointDispatcher(options: DispatcherOptions): EndpointDi
     if (changed.length === 0) return;
     for (const endpoint of await loadEndpoints(db, changed)) {
       const older = workers.get(endpoint.endpointId);
-      if (isStopped || older?.endpoint.revision === endpoint.revision) continue;
+      if (sweeps.isStopped || older?.endpoint.revision === endpoint.revision) continue;
       if (older !== undefined) retire(workers, endpoint.endpointId, older);
       const worker = new EndpointWorker(options, endpoint);
       workers.set(endpoint.endpointId, worker);
@@ -56,28 +55,24 @@ export function createEndpointDispatcher(options: DispatcherOptions): EndpointDi
   const refresh = async (): Promise<void> => {
     // One that began before may have read too early: what is asked for now is read after it.
     await looking;
-    if (isStopped) return;
-    looking = look().catch((error: unknown) => log('endpoints could not be read', error));
+    if (sweeps.isStopped) return;
+    looking = look().catch(failed);
     await looking;
   };
-  const again = (): void => {
-    timer = clock.setTimer(SWEEP_MS, () => void refresh().then(again));
-  };
+  const sweeps = repeating(clock, SWEEP_MS, refresh, failed);
   return {
     async start() {
       await refresh();
-      again();
+      sweeps.start();
     },
     refresh,
     statusOf: (endpointId) => workers.get(endpointId)?.status(),
     async drain(limitMs) {
-      isStopped = true;
-      timer?.cancel();
+      void sweeps.stop();
       await withLimit(clock, limitMs, Promise.all([...workers.values()].map((worker) => worker.drain())));
     },
     close() {
-      isStopped = true;
-      timer?.cancel();
+      void sweeps.stop();
       for (const worker of workers.values()) worker.close();
       workers.clear();
     },

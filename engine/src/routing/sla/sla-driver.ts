@@ -9,7 +9,7 @@
  * late keeps the work until somebody else has it.
  */
 import type { Assignments } from '../../capacity/index.js';
-import { DuctorError, type Clock, type Timer } from '../../kernel/index.js';
+import { DuctorError, repeating, type Clock, type Repeating } from '../../kernel/index.js';
 import type { Database } from '../../store/index.js';
 import type { RouteAsk } from '../lane/ask.js';
 import type { RouteCall, Routed } from '../lane/route-call.js';
@@ -77,31 +77,19 @@ function looked(due: DueClock, nowUs: number): Looked {
 
 /** See above. */
 export class SlaDriver {
-  #timer: Timer | null = null;
-  #turn: Promise<unknown> = Promise.resolve();
-  #isStopped = false;
+  readonly #looks: Repeating;
 
-  constructor(readonly parts: SlaDriverParts) {}
+  constructor(readonly parts: SlaDriverParts) {
+    this.#looks = repeating(parts.clock, LOOK_MS, () => this.turn(), parts.onError);
+  }
 
   start(): void {
-    const { clock, onError } = this.parts;
-    if (this.#isStopped) return;
-    this.#timer = clock.setTimer(LOOK_MS, () => {
-      this.#turn = this.turn().then(
-        () => this.start(),
-        (error: unknown) => {
-          onError(error);
-          this.start();
-        },
-      );
-    });
+    this.#looks.start();
   }
 
   /** Resolves when nothing of it is under way. */
-  async stop(): Promise<void> {
-    this.#isStopped = true;
-    this.#timer?.cancel();
-    await this.#turn;
+  stop(): Promise<void> {
+    return this.#looks.stop();
   }
 
   /** Looks at everything that is due; returns how many clocks that were. */
@@ -114,7 +102,7 @@ export class SlaDriver {
         if (step === 'warn' || step === 'breach') this.#tell(step === 'warn' ? 'warned' : 'breached', due);
       }
       for (const { due, became } of found) if (became.breachedUs !== null) await this.#reroute(due);
-      if (found.length < BATCH || this.#isStopped) return count;
+      if (found.length < BATCH || this.#looks.isStopped) return count;
     }
   }
 

@@ -7,7 +7,7 @@
  * 2. After each step it rests as long as the step took, so that it never takes more than half of one session.
  * 3. stop() resolves when nothing of it is under way any more.
  */
-import type { Clock, Timer } from '../../kernel/index.js';
+import { repeating, sleep, type Clock, type Repeating } from '../../kernel/index.js';
 import type { Transactor } from '../../store/index.js';
 import { removeRuns, type Removed } from './remove-runs.js';
 
@@ -50,35 +50,25 @@ export function createJanitor(parts: JanitorParts): Janitor {
 
 class NodeJanitor implements Janitor {
   readonly #parts: JanitorParts;
-  #timer: Timer | null = null;
-  #passes = 0;
-  #isStopped = false;
-  #underWay: Promise<unknown> = Promise.resolve();
+  readonly #passes: Repeating;
+  #count = 0;
 
   constructor(parts: JanitorParts) {
     this.#parts = parts;
+    const next = (): Promise<JanitorReport> => this.#pass(this.#count++ % DROP_EVERY === 0);
+    this.#passes = repeating(parts.clock, PASS_MS, next, parts.onError);
   }
 
   start(): void {
-    this.#timer = this.#parts.clock.setTimer(PASS_MS, () => {
-      const drops = this.#passes % DROP_EVERY === 0;
-      this.#passes += 1;
-      this.#underWay = this.#pass(drops)
-        .catch(this.#parts.onError)
-        .finally(() => {
-          if (!this.#isStopped) this.start();
-        });
-    });
+    this.#passes.start();
   }
 
   pass(): Promise<JanitorReport> {
     return this.#pass(true);
   }
 
-  async stop(): Promise<void> {
-    this.#isStopped = true;
-    this.#timer?.cancel();
-    await this.#underWay;
+  stop(): Promise<void> {
+    return this.#passes.stop();
   }
 
   async #pass(drops: boolean): Promise<JanitorReport> {
@@ -92,18 +82,14 @@ class NodeJanitor implements Janitor {
       total.rows += removed.rows;
       total.partitions += removed.partitions;
       if (hasSome(removed)) onStep(removed, tookMs);
-      if (!this.#isStopped && hasSome(removed)) await this.#rest(tookMs);
+      if (!this.#passes.isStopped && hasSome(removed)) await sleep(clock, tookMs);
       stepMs = clock.monotonicMs();
-      return !this.#isStopped;
+      return !this.#passes.isStopped;
     };
     await removeRuns({ db, nowUs: () => clock.nowUs(), stepped }, drops);
     const report = { ...total, tookMs: Math.round(clock.monotonicMs() - begunMs) };
     if (hasSome(report)) onPass(report);
     return report;
-  }
-
-  #rest(ms: number): Promise<void> {
-    return new Promise((resolve) => void this.#parts.clock.setTimer(ms, resolve));
   }
 }
 

@@ -1,16 +1,11 @@
 /** A whole node on a real database, for tests of the door: every room is the real one, the bus is in memory. */
-import { type ClusterSecret, clusterSecret, systemClock, systemRandom, uuidV7 } from '../../../kernel/index.js';
+import { type ClusterSecret, clusterSecret, type Repeating, systemClock } from '../../../kernel/index.js';
+import { systemRandom, uuidV7 } from '../../../kernel/index.js';
 import { memoryBus, type Bus } from '../../../bus/index.js';
 import { Bridge, createEndpoints, taskTokens } from '../../../bridge/index.js';
 import { egressGuard, type EgressPolicy, systemResolver } from '../../../egress/index.js';
 import { createCelCompiler } from '../../../expressions/index.js';
-import {
-  createRouting,
-  createShadowDriver,
-  type Routing,
-  type RoutingOptions,
-  type ShadowDriver,
-} from '../../../routing/index.js';
+import { createRouting, createShadowDriver, type Routing, type RoutingOptions } from '../../../routing/index.js';
 import type { Database } from '../../../store/index.js';
 import { createLog, createMetrics, type Log } from '../../../telemetry/index.js';
 import { createTenancy, SCOPES, type Scope, type Tenancy } from '../../../tenancy/index.js';
@@ -69,7 +64,7 @@ function routingOf(
   parts: Pick<RoutingOptions, 'clock' | 'bus' | 'newId' | 'apps'> & { readonly db: Database },
   secret: ClusterSecret,
   onError: (error: unknown) => void,
-): { readonly routing: Routing; readonly shadows: ShadowDriver } {
+): { readonly routing: Routing; readonly shadows: Repeating } {
   const [seedKey] = secret.keysFor('ductor/routing-seed/v1');
   const engine = { version: 'test', tzdb: '' };
   const routing = createRouting({ ...parts, seedKey, cel: createCelCompiler(), engine });
