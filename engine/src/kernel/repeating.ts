@@ -5,8 +5,8 @@
  *
  * Invariants:
  * 1. One at a time.
- * 2. Once it is stopped nothing begins and no timer is left, also when work was under way: a timer that is set behind it
- *    would keep the process alive.
+ * 2. Once it is stopped nothing begins and no timer is left, also when work was under way: a timer that is set behind
+ *    it would keep the process alive.
  */
 import type { Clock, Timer } from './clock.js';
 

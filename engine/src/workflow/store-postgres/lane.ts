@@ -1,11 +1,14 @@
 /**
  * A dedicated session that is opened when it is needed and opened anew when it was lost.
  *
- * States: none → open (ask) → none (lost, or cut).
+ * States: none → open (ask) → none (lost, or cut);  any → closed.
  * Invariants:
  * 1. At most one session; a lost one is never asked again.
  * 2. A statement is sent at most once: what failed is the caller's to repeat.
+ * 3. Once it is closed no session is opened: a read that was cut off by the close, and repeated, would leave one that
+ *    keeps the process alive.
  */
+import { DuctorError } from '../../kernel/index.js';
 import type { Connection, Database } from '../../store/index.js';
 
 /** See above. */
@@ -14,7 +17,7 @@ export interface Lane {
   session(): Promise<Connection>;
   /** Cuts the session off; the next caller gets a new one. */
   cut(): void;
-  /** Ends the session politely. The lane can be used again. */
+  /** Ends the session politely, for good. */
   close(): Promise<void>;
 }
 
@@ -28,6 +31,7 @@ export interface Lane {
 export function newLane(db: Database, name: string, settings = ''): Lane {
   let opening: Promise<Connection> | undefined;
   let current: Connection | undefined;
+  let isClosed = false;
 
   const open = async (): Promise<Connection> => {
     const connection = await db.connect({ name, isLane: true });
@@ -50,6 +54,7 @@ export function newLane(db: Database, name: string, settings = ''): Lane {
     async session() {
       if (current !== undefined && !current.isLost) return current;
       current = undefined;
+      if (isClosed) throw new DuctorError('database_unavailable', `${name} is closed`);
       opening ??= open().finally(() => {
         opening = undefined;
       });
@@ -57,6 +62,7 @@ export function newLane(db: Database, name: string, settings = ''): Lane {
     },
     cut,
     async close() {
+      isClosed = true;
       await opening?.catch(() => undefined);
       const closing = current;
       current = undefined;

@@ -10,7 +10,7 @@
  * 1. Every statement that writes is behind the fence of the node and its lane session.
  * 2. Once settle() has returned, no statement of an earlier session of the lane writes anything.
  */
-import { impossible, sleep, type Clock } from '../../kernel/index.js';
+import { DuctorError, impossible, sleep, type Clock } from '../../kernel/index.js';
 import { classify, type Connection, type Database } from '../../store/index.js';
 import type { CommitLane } from '../coordinator/gate-ports.js';
 import type { CommitOutcome, RunStore, TickWrite } from '../coordinator/ports.js';
@@ -68,7 +68,7 @@ async function sendOn<T>(
   try {
     session = await on.session();
   } catch (error) {
-    if (classify(error).class === 'none') throw error;
+    if (classify(error).class === 'none' && DuctorError.from(error).code !== 'database_unavailable') throw error;
     await sleep(clock, RECONNECT_PAUSE_MS);
     return { kind: 'repeat', sqlState: CANNOT_CONNECT };
   }
