@@ -4,7 +4,7 @@ import { register } from 'tsx/esm/api';
 import { writePage } from './lib/written-page.mjs';
 
 register();
-const { createMetrics, registerBridgeMetrics } = await import('../engine/src/telemetry/index.ts');
+const { allMetrics } = await import('../engine/src/telemetry/testing/all-metrics.ts');
 
 /** Rows of the dashboard, and what stands in them; metrics that are named nowhere stand in the last one. */
 const ROWS = [
@@ -17,17 +17,6 @@ const ROWS = [
 const WIDTH = 8;
 const HEIGHT = 7;
 const DATASOURCE = { type: 'prometheus', uid: '${datasource}' };
-
-/** All metrics of a node: name, kind, help. */
-async function metrics() {
-  const { registry } = createMetrics();
-  const depth = { ready: 0, noRoom: 0, noWorker: 0 };
-  registerBridgeMetrics(registry, () => ({
-    ...{ sessions: 0, workers: 0, depth, queuedBytes: 0, attemptsOut: 0, refusedTasks: 0 },
-  }));
-  const all = await registry.getMetricsAsJSON();
-  return all.filter(({ name }) => name.startsWith('ductor_')).sort((a, b) => a.name.localeCompare(b.name));
-}
 
 /** Labels that a metric is split by, beside the node. */
 const LABELS = { ductor_queued_tasks: 'state', ductor_parked_runs_total: 'code' };
@@ -108,7 +97,7 @@ const dashboard = {
       },
     ],
   },
-  panels: panels(await metrics()),
+  panels: panels(await allMetrics()),
 };
 
 const file = new URL('../deploy/grafana/ductor.json', import.meta.url);

@@ -3,6 +3,7 @@
  * the two together.
  */
 import { z } from 'zod';
+import type { TlsFiles } from './api/index.js';
 import { egressPolicy } from './egress/index.js';
 import { DuctorError, type Problem } from './kernel/index.js';
 
@@ -142,9 +143,7 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
 }
 
 /** Files of TLS on the port; null: it speaks clear. Throws invalid_argument when only some of them are named. */
-export function tlsFiles(
-  settings: Settings,
-): { readonly cert: string; readonly key: string; readonly clientCa: string | null } | null {
+export function tlsFiles(settings: Settings): TlsFiles | null {
   const { DUCTOR_TLS_CERT: cert, DUCTOR_TLS_KEY: key, DUCTOR_TLS_CLIENT_CA: clientCa = null } = settings;
   if (cert !== undefined && key !== undefined) return { cert, key, clientCa };
   if (cert === undefined && key === undefined && clientCa === null) return null;

@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { settingTexts } from '../../engine/src/config.js';
 import { testDatabase } from '../../engine/src/store/testing/index.js';
-import { createMetrics, registerBridgeMetrics } from '../../engine/src/telemetry/index.js';
+import { allMetrics } from '../../engine/src/telemetry/testing/all-metrics.js';
 import { ROOT } from '../support/child.js';
 import { type Engine, startEngine } from '../support/engine.js';
 import { cleanUpProcesses } from '../support/processes.js';
@@ -30,15 +30,6 @@ function valuesOf(key: string, value: unknown): readonly unknown[] {
   return Object.entries(value).flatMap(([name, inner]) => [...(name === key ? [inner] : []), ...valuesOf(key, inner)]);
 }
 
-function metricNames(): ReadonlySet<string> {
-  const { registry } = createMetrics();
-  const depth = { ready: 0, noRoom: 0, noWorker: 0 };
-  const figures = { sessions: 0, workers: 0, depth, queuedBytes: 0, attemptsOut: 0, refusedTasks: 0 };
-  registerBridgeMetrics(registry, () => figures);
-  const names = registry.getMetricsAsArray().map(({ name }) => name);
-  return new Set(names.filter((name) => name.startsWith('ductor_')));
-}
-
 /** Metrics that a text speaks of. */
 function namesIn(text: string): ReadonlySet<string> {
   return new Set((text.match(/\bductor_[a-z_]+/g) ?? []).map((name) => name.replace(/_bucket$/, '')));
@@ -48,8 +39,8 @@ const settings = new Set(settingTexts().map(({ name }) => name));
 const kubernetes = readdirSync(join(DEPLOY, 'kubernetes'));
 
 describe('deploy/', () => {
-  it('holds alerts and a dashboard that speak of metrics there are; the dashboard of all of them', () => {
-    const names = metricNames();
+  it('holds alerts and a dashboard that speak of metrics there are; the dashboard of all of them', async () => {
+    const names = new Set((await allMetrics()).map(({ name }) => name));
     const inAlerts = namesIn(read('prometheus/alerts.yaml'));
     const inDashboard = namesIn(read('grafana/ductor.json'));
     expect([...inAlerts, ...inDashboard].filter((name) => !names.has(name))).toEqual([]);

@@ -15,7 +15,7 @@ import { CONTRACT, restCall, viaGrpc, type Caller } from '../../engine/src/api/t
 import { isJsonObject } from '../../engine/src/api/json/check-message.js';
 import { seededRandom } from '../../engine/src/kernel/index.js';
 import { testDatabase } from '../../engine/src/store/testing/index.js';
-import { RUNS } from './hunt.js';
+import { RUNS, SEED } from './hunt.js';
 import { Mutator } from './mutate.js';
 import { sampleMessage } from './sample-message.js';
 
@@ -37,7 +37,6 @@ afterAll(async () => {
 
 /** Inputs of the doors cost a call each. */
 const TIMEOUT_MS = 600_000;
-const SEED = Number(process.env['DUCTOR_FUZZ_SEED'] ?? 1);
 /** They answer when a run ends or takes an update, which may be never. */
 const WAITING: ReadonlySet<string> = new Set(['TriggerAndWait', 'UpdateRun']);
 const UNARY = [...CONTRACT.methods.values()].filter(

@@ -6,9 +6,10 @@ import { expect } from 'vitest';
 import { DuctorError, seededRandom } from '../../engine/src/kernel/index.js';
 import { Mutator } from './mutate.js';
 
-/** Inputs for each target; CI gives 10,000. DUCTOR_FUZZ_SEED begins another sequence. */
+/** Inputs for each target; CI gives 10,000. */
 export const RUNS = Number(process.env['DUCTOR_FUZZ_RUNS'] ?? 2_000);
-const SEED = Number(process.env['DUCTOR_FUZZ_SEED'] ?? 1);
+/** Another one begins another sequence. */
+export const SEED = Number(process.env['DUCTOR_FUZZ_SEED'] ?? 1);
 const SLOW_MS = 100;
 /** A machine that does other things stops a process for a while now and then: the fastest of so many counts. */
 const TRIES = 5;

@@ -45,6 +45,7 @@ export {
   type Pools,
   type PoolsOptions,
 } from './store/pools.js';
+export { findPoolIds } from './store/sql/find-pool-ids.js';
 export { readLimits } from './store/sql/read-limits.js';
 export { keepPools } from './store/sql/keep-pools.js';
 export type { Recipient } from './store/recipient.js';

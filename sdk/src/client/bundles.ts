@@ -1,6 +1,6 @@
 /** Bundles: pools, recipients and rules as one document. */
 import type { CallOptions, ChannelCredentials, ClientOptions, Metadata } from '@grpc/grpc-js';
-import { FieldChecks } from '../connection/field-checks.js';
+import { checkNames } from '../connection/field-checks.js';
 import {
   type ApplyRoutingBundleResponse,
   type BundlePlan,
@@ -60,12 +60,6 @@ const APPLY_OPTIONS: Readonly<Record<keyof ApplyBundleOptions, true>> = {
   ...{ expectedPlan: true, reason: true },
 };
 
-function checkOptions(options: object, known: Readonly<Record<string, true>>): void {
-  const checks = new FieldChecks('bundle');
-  checks.names(options, known);
-  checks.done();
-}
-
 /** Opens them. */
 export function bundleCalls(
   target: string,
@@ -76,7 +70,7 @@ export function bundleCalls(
   const client = new BundleServiceClient(target, credentials, options);
   const calls: BundleCalls = {
     async diff(bundle, given = {}) {
-      checkOptions(given, DIFF_OPTIONS);
+      checkNames('bundle', given, DIFF_OPTIONS);
       const request = { bundle: RoutingBundle.fromPartial(bundle), prune: [...(given.prune ?? [])] };
       const { metadata, options: callOptions } = setup();
       const { data } = await unary<DiffRoutingBundleResponse>((done) =>
@@ -85,7 +79,7 @@ export function bundleCalls(
       return present(data);
     },
     async apply(bundle, given = {}) {
-      checkOptions(given, APPLY_OPTIONS);
+      checkNames('bundle', given, APPLY_OPTIONS);
       const { prune = [], expectedPlan = '', reason = '' } = given;
       const request = { bundle: RoutingBundle.fromPartial(bundle), prune: [...prune], expectedPlan, reason };
       const { metadata, options: callOptions } = setup();

@@ -1,6 +1,6 @@
 /** Routing from code: work finds its recipient, and says how it went. */
 import type { CallOptions, ChannelCredentials, ClientOptions, Metadata } from '@grpc/grpc-js';
-import { FieldChecks } from '../connection/field-checks.js';
+import { checkNames } from '../connection/field-checks.js';
 import {
   type Assignment,
   AssignmentServiceClient,
@@ -164,14 +164,8 @@ const PREVIEW_OPTIONS: Readonly<Record<keyof PreviewOptions, true>> = {
 const ROUTE_OPTIONS: Readonly<Record<keyof RouteOptions, true>> = { ...PREVIEW_OPTIONS, idempotencyKey: true };
 const OUTCOME_FIELDS: Readonly<Record<keyof OutcomeReport, true>> = { success: true, latency: true, resetAt: true };
 
-function check(what: string, given: object, known: Readonly<Record<string, true>>): void {
-  const checks = new FieldChecks(what);
-  checks.names(given, known);
-  checks.done();
-}
-
 function requestOf(work: WorkToRoute, options: PreviewOptions) {
-  check('routable', work, WORK_FIELDS);
+  checkNames('routable', work, WORK_FIELDS);
   const { attributes, requiredSkills, expiresAt, receivedAt, ...rest } = work;
   const { excludedRecipientIds = [], previousRecipientIds = [], ...said } = options;
   return {
@@ -239,7 +233,7 @@ function assignmentCalls(client: AssignmentServiceClient, setup: Setup) {
 function decisionCalls(client: RoutingServiceClient, setup: Setup) {
   return {
     async route(work, options = {}) {
-      check('route', options, ROUTE_OPTIONS);
+      checkNames('route', options, ROUTE_OPTIONS);
       const { idempotencyKey = '', ...said } = options;
       const request = RouteRequest.fromPartial({ ...requestOf(work, said), idempotencyKey });
       const { metadata, options: call } = setup();
@@ -247,7 +241,7 @@ function decisionCalls(client: RoutingServiceClient, setup: Setup) {
       return decisionView(present(data));
     },
     async preview(work, options = {}) {
-      check('preview', options, PREVIEW_OPTIONS);
+      checkNames('preview', options, PREVIEW_OPTIONS);
       const request = PreviewRouteRequest.fromPartial(requestOf(work, options));
       const { metadata, options: call } = setup();
       const { data } = await unary<PreviewRouteResponse>((done) => client.previewRoute(request, metadata, call, done));
@@ -268,7 +262,7 @@ function decisionCalls(client: RoutingServiceClient, setup: Setup) {
       return present(data).isSame;
     },
     async reportOutcome(assignmentId, outcome) {
-      check('outcome', outcome, OUTCOME_FIELDS);
+      checkNames('outcome', outcome, OUTCOME_FIELDS);
       const { success, latency = '', resetAt } = outcome;
       const request = ReportOutcomeRequest.fromPartial({
         ...{ assignmentId, success, latency },

@@ -38,6 +38,17 @@ export function refusal(code: string, what: string, problems: readonly Problem[]
   });
 }
 
+/**
+ * Options of these names and no others. Throws DuctorError invalid_argument.
+ *
+ * @param what names the request in errors
+ */
+export function checkNames(what: string, options: object, known: Readonly<Record<string, unknown>>): void {
+  const checks = new FieldChecks(what);
+  checks.names(options, known);
+  checks.done();
+}
+
 /** Checks fields one by one. */
 export class FieldChecks {
   readonly #what: string;

@@ -1,31 +1,8 @@
 /** `ductor bundle`, against a whole node. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestNode, type TestNode } from '../../api/grpc/testing/test-node.js';
-import { testDatabase } from '../../store/testing/index.js';
-import { commandLine, type CommandLine } from '../testing/command-line.js';
+import { describe, expect, it } from 'vitest';
+import { nodeCommands } from '../testing/node-commands.js';
 
-const database = testDatabase();
-const folder = mkdtempSync(join(tmpdir(), 'ductor-cli-bundle-'));
-let node: TestNode;
-let cli: CommandLine;
-beforeAll(async () => {
-  node = await startTestNode(database.db);
-  const { apiKey } = await node.tenant('cli');
-  cli = commandLine({ DUCTOR_ADDRESS: node.address, DUCTOR_API_KEY: apiKey });
-});
-afterAll(async () => {
-  await node.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-function file(name: string, text: string): string {
-  const path = join(folder, name);
-  writeFileSync(path, text);
-  return path;
-}
+const cli = nodeCommands();
 
 const YAML = `# The whole topology.
 pools:
@@ -44,7 +21,7 @@ rules:
 
 describe('ductor bundle', () => {
   it('shows what would change, does exactly that, and then has nothing to do', async () => {
-    const path = file('routing.yaml', YAML);
+    const path = cli.file('routing.yaml', YAML);
     const shown = await cli.done('bundle', 'diff', path);
     expect(shown).toContain('+ pool billing\n');
     expect(shown).toContain('    config.overflow_pool_id: "spill"\n');
@@ -66,13 +43,13 @@ describe('ductor bundle', () => {
     expect(yaml).toContain('overflow_pool_id: spill\n');
     expect(yaml).toContain('pool_id: billing\n');
     const all = ['--prune', 'pools', 'recipients', 'rules', '--exit-code'];
-    expect(await cli.run('bundle', 'diff', file('out.yaml', yaml), ...all)).toMatchObject({ code: 0 });
+    expect(await cli.run('bundle', 'diff', cli.file('out.yaml', yaml), ...all)).toMatchObject({ code: 0 });
     const json = await cli.done('bundle', 'export', '--json');
-    expect(await cli.run('bundle', 'diff', file('out.json', json), ...all)).toMatchObject({ code: 0 });
+    expect(await cli.run('bundle', 'diff', cli.file('out.json', json), ...all)).toMatchObject({ code: 0 });
   });
 
   it('deletes what is not named, of the kinds that are named', async () => {
-    const path = file('less.yaml', 'pools: [{ name: billing }]\n');
+    const path = cli.file('less.yaml', 'pools: [{ name: billing }]\n');
     expect(await cli.done('bundle', 'diff', path, '--prune', 'rules')).toContain('- rule leads\n');
     const plan = await cli.json('bundle', 'apply', path, '--prune', 'pools', 'rules', '--json');
     expect(plan).toMatchObject({
@@ -92,7 +69,7 @@ describe('ductor bundle', () => {
     ['rules: [{ name: a, expr: "true", pool_id: nowhere }]', 'bundle.rules[0].pool_id'],
     ['rules: [{ name: a, expr: "routable.typo", action: drop }]', 'bundle.rules[0].expr'],
   ])('refuses %j', async (text, said) => {
-    const path = file('bad.yaml', text);
+    const path = cli.file('bad.yaml', text);
     expect(await cli.run('bundle', 'apply', path)).toMatchObject({
       code: 1,
       out: '',

@@ -1,26 +1,18 @@
 /** `ductor capacity board`, against a whole node. */
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { startTestNode, type TestNode } from '../../api/grpc/testing/test-node.js';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../kernel/index.js';
-import { testDatabase } from '../../store/testing/index.js';
 import { capturedTerminal } from '../testing/captured-terminal.js';
-import { commandLine, type CommandLine } from '../testing/command-line.js';
+import { nodeCommands } from '../testing/node-commands.js';
 import { watchBoard } from './board.js';
 
-const database = testDatabase();
-let node: TestNode;
-let env: Record<string, string>;
-let cli: CommandLine;
+const cli = nodeCommands();
 let [parent, child] = ['', ''];
 
 const select = (pool: string) => ({ ref: 'buyers', type: 'STEP_TYPE_SELECT', args: { pool } });
 const signal = { ref: 'done', type: 'STEP_TYPE_SIGNAL', args: { name: 'done' } };
 
 beforeAll(async () => {
-  node = await startTestNode(database.db);
-  const { apiKey, tenantId } = await node.tenant('cli');
-  env = { DUCTOR_ADDRESS: node.address, DUCTOR_API_KEY: apiKey };
-  cli = commandLine(env);
+  const { node, tenantId } = cli;
   await cli.done('pool', 'create', 'billing');
   await cli.done('recipient', 'create', 'billing', 'Ana', '--state', 'available', '--max-concurrent', '4');
   await cli.done('pool', 'create', 'sales');
@@ -36,7 +28,6 @@ beforeAll(async () => {
   await vi.waitUntil(async () => (await leaf()).includes('RUN_STATE_WAITING'), { timeout: 20_000 });
   child = /"id":"([0-9a-f-]{36})"/.exec(await leaf())?.[1] ?? '';
 }, 60_000);
-afterAll(() => node.stop());
 
 describe('ductor capacity board', () => {
   it('shows limit, held, committed, free and the day, who has it, and the command that shows more', async () => {
@@ -76,7 +67,7 @@ describe('ductor capacity board', () => {
         .map((line) => (JSON.parse(line) as { data: object[] }).data.length),
     ).toEqual([2, 2]);
     const terminal = capturedTerminal({ isLive: true });
-    const context = { env, terminal, clock: systemClock(), fail: () => undefined };
+    const context = { env: cli.env, terminal, clock: systemClock(), fail: () => undefined };
     let stop = (): void => undefined;
     const stopped = new Promise<void>((resolve) => (stop = resolve));
     const watching = watchBoard(context, { limit: 50 }, stopped);

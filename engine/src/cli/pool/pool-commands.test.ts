@@ -1,31 +1,9 @@
 /** `ductor pool` and `ductor recipient`, against a whole node. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestNode, type TestNode } from '../../api/grpc/testing/test-node.js';
-import { testDatabase } from '../../store/testing/index.js';
-import { commandLine, type CommandLine } from '../testing/command-line.js';
+import { describe, expect, it } from 'vitest';
+import { nodeCommands } from '../testing/node-commands.js';
 
-const database = testDatabase();
-const folder = mkdtempSync(join(tmpdir(), 'ductor-cli-pools-'));
-let node: TestNode;
-let cli: CommandLine;
-beforeAll(async () => {
-  node = await startTestNode(database.db);
-  const { apiKey } = await node.tenant('cli');
-  cli = commandLine({ DUCTOR_ADDRESS: node.address, DUCTOR_API_KEY: apiKey });
-});
-afterAll(async () => {
-  await node.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-function file(name: string, json: unknown): string {
-  const path = join(folder, name);
-  writeFileSync(path, JSON.stringify(json));
-  return path;
-}
+const cli = nodeCommands();
+const file = (name: string, json: unknown): string => cli.file(name, JSON.stringify(json));
 
 describe('ductor pool', () => {
   it('creates, changes, switches off and on, lists and deletes, by name', async () => {

@@ -1,27 +1,17 @@
 /** `ductor pool watch`, against a whole node. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestNode, type TestNode } from '../../api/grpc/testing/test-node.js';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../kernel/index.js';
-import { testDatabase } from '../../store/testing/index.js';
 import { capturedTerminal } from '../testing/captured-terminal.js';
-import { commandLine, type CommandLine } from '../testing/command-line.js';
+import { nodeCommands } from '../testing/node-commands.js';
 import { watchPool } from './watch.js';
 
-const database = testDatabase();
-let node: TestNode;
-let env: Record<string, string>;
-let cli: CommandLine;
+const cli = nodeCommands();
 beforeAll(async () => {
-  node = await startTestNode(database.db);
-  const { apiKey } = await node.tenant('cli');
-  env = { DUCTOR_ADDRESS: node.address, DUCTOR_API_KEY: apiKey };
-  cli = commandLine(env);
   await cli.done('pool', 'create', 'billing');
   await cli.done('recipient', 'create', 'billing', 'Ana', '--state', 'available', '--max-concurrent', '4');
   await cli.done('recipient', 'create', 'billing', 'Zoe', '--state', 'available', '--max-concurrent', '1');
   await cli.done('recipient', 'create', 'billing', 'Ben', '--state', 'available');
 });
-afterAll(() => node.stop());
 
 describe('ductor pool watch', () => {
   it('shows the load of each recipient, the fullest first, as it changes', async () => {
@@ -40,7 +30,7 @@ describe('ductor pool watch', () => {
 
   it('redraws in place where a person looks on, and stops when told', async () => {
     const terminal = capturedTerminal({ isLive: true });
-    const context = { env, terminal, clock: systemClock(), fail: () => undefined };
+    const context = { env: cli.env, terminal, clock: systemClock(), fail: () => undefined };
     let stop = (): void => undefined;
     const stopped = new Promise<void>((resolve) => (stop = resolve));
     const watching = watchPool(context, 'billing', {}, stopped);

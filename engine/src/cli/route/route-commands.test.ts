@@ -1,19 +1,11 @@
 /** `ductor route`, against a whole node. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestNode, type TestNode } from '../../api/grpc/testing/test-node.js';
-import { testDatabase } from '../../store/testing/index.js';
-import { commandLine, type CommandLine } from '../testing/command-line.js';
+import { readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { commandLine } from '../testing/command-line.js';
+import { nodeCommands } from '../testing/node-commands.js';
 
-const database = testDatabase();
-let node: TestNode;
-let cli: CommandLine;
+const cli = nodeCommands();
 beforeAll(async () => {
-  node = await startTestNode(database.db);
-  const { apiKey } = await node.tenant('cli');
-  cli = commandLine({ DUCTOR_ADDRESS: node.address, DUCTOR_API_KEY: apiKey });
   await cli.done(
     'pool',
     'create',
@@ -28,7 +20,6 @@ beforeAll(async () => {
   await cli.done('recipient', 'create', 'billing', 'Ben', ...available, 'level=2');
   await cli.done('recipient', 'create', 'billing', 'Cleo', '--attribute', 'level=9');
 });
-afterAll(() => node.stop());
 
 const idOf = (json: Readonly<Record<string, unknown>>): string => String(json['id']);
 
@@ -70,15 +61,14 @@ describe('ductor route', () => {
   it('decides many at once, says how work went, exports, and replays a file without an engine', async () => {
     const pool_id = idOf(await cli.json('pool', 'create', 'crowd', '--json'));
     await cli.done('recipient', 'create', 'crowd', 'Dan', '--state', 'available');
-    const folder = mkdtempSync(join(tmpdir(), 'ductor-route-'));
     const items = ['many-1', 'many-2'].map((id) => ({ pool_id, routable: { id } }));
-    const file = join(folder, 'items.json');
-    writeFileSync(file, JSON.stringify({ items: [...items, { pool_id: 'x', routable: { id: 'bad' } }] }));
+    const all = [...items, { pool_id: 'x', routable: { id: 'bad' } }];
+    const file = cli.file('items.json', JSON.stringify({ items: all }));
     const many = await cli.run('route', 'batch', file);
     expect(many.code).toBe(1);
     expect(many.out).toMatch(/^0 +many-1 +[0-9a-f-]{36} +assigned: [0-9a-f-]{36}$/m);
     expect(many.out).toMatch(/^2 +invalid_argument: /m);
-    writeFileSync(file, JSON.stringify({ items: [{ pool_id, routable: { id: 'many-3' } }] }));
+    cli.file('items.json', JSON.stringify({ items: [{ pool_id, routable: { id: 'many-3' } }] }));
     const [{ decision }] = (await cli.json('route', 'batch', file, '--json'))['data'] as [
       { decision: { id: string; assignment_ids: [string] } },
     ];
@@ -86,19 +76,17 @@ describe('ductor route', () => {
     expect(await cli.done('route', 'outcome', assignment, '--latency', '350ms')).toMatch(/0 failures in a row, 350 ms/);
     const failed = await cli.json('route', 'outcome', assignment, '--failed', '--json');
     expect(failed).toMatchObject({ failures_in_a_row: 1 });
-    const exported = join(folder, 'decision.json');
-    writeFileSync(exported, await cli.done('route', 'export', decision.id));
+    const exported = cli.file('decision.json', await cli.done('route', 'export', decision.id));
     const offline = commandLine({ DUCTOR_ADDRESS: '127.0.0.1:1', DUCTOR_API_KEY: 'none' });
     expect(await offline.done('route', 'replay-file', exported)).toMatch(/^the same, byte for byte: assigned/);
     const forged = readFileSync(exported, 'utf8').replace('outcome\\":\\"assigned', 'outcome\\":\\"offered');
-    writeFileSync(exported, forged);
+    cli.file('decision.json', forged);
     expect(await offline.run('route', 'replay-file', exported)).toMatchObject({
       ...{ code: 1, out: expect.stringMatching(/^not the same\n {2}recorded {2}offered .*\n {2}replayed {2}assigned/) },
     });
     expect(await offline.run('route', 'replay-file', file)).toMatchObject({
       ...{ code: 1, err: expect.stringContaining('holds no exported decision') },
     });
-    rmSync(folder, { recursive: true });
   });
 
   it.each<[string[], number, string]>([

@@ -1,26 +1,11 @@
 /** `ductor rule` and `ductor assignment`, against a whole node. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestNode, type TestNode } from '../../api/grpc/testing/test-node.js';
-import { testDatabase } from '../../store/testing/index.js';
-import { commandLine, type CommandLine } from '../testing/command-line.js';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { nodeCommands } from '../testing/node-commands.js';
 
-const database = testDatabase();
-const folder = mkdtempSync(join(tmpdir(), 'ductor-cli-rules-'));
-let node: TestNode;
-let cli: CommandLine;
+const cli = nodeCommands();
 beforeAll(async () => {
-  node = await startTestNode(database.db);
-  const { apiKey } = await node.tenant('cli');
-  cli = commandLine({ DUCTOR_ADDRESS: node.address, DUCTOR_API_KEY: apiKey });
   await cli.done('pool', 'create', 'billing');
   await cli.done('recipient', 'create', 'billing', 'Ana', '--state', 'available', '--max-concurrent', '1');
-});
-afterAll(async () => {
-  await node.stop();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 describe('ductor rule', () => {
@@ -82,8 +67,7 @@ describe('ductor assignment', () => {
   });
 
   it('accepts, confirms and declines offers', async () => {
-    const path = join(folder, 'offers.json');
-    writeFileSync(path, '{"config": {"requires_acceptance": true}}');
+    const path = cli.file('offers.json', '{"config": {"requires_acceptance": true}}');
     await cli.done('pool', 'update', 'billing', '--file', path);
     const declined = await assigned('l-3');
     expect(await cli.done('assignment', 'list', '--state', 'offered')).toContain(declined);

@@ -28,10 +28,10 @@ import {
   type PoolView,
 } from '../../routing/index.js';
 import { affinityKeysOf, readBindings, writeBindings, type PoolViews, type WorldParts } from '../../routing/index.js';
+import { findPoolIds } from '../../pools/index.js';
 import type { Queryable } from '../../store/index.js';
 import type { AdmissionChanges, GateLocks, ReservationUsage, SelectionAsk } from '../coordinator/gate-ports.js';
 import { NO_RESERVATIONS, type TenantUsage } from '../coordinator/gate-ports.js';
-import { findPools } from './find-pools.js';
 import { readFamilies } from './read-families.js';
 
 /** Where pools come from, and what strategies dice with. */
@@ -72,7 +72,9 @@ async function preparePools(
   views: PoolViews | undefined,
 ): Promise<TenantPools> {
   if (views === undefined) return { tenantId, asks, poolIds: new Map(), views: new Map(), rules: [] };
-  const poolIds = await findPools(db, tenantId, [...new Set(asks.flatMap(({ pool }) => (pool === '' ? [] : [pool])))]);
+  const poolIds = await findPoolIds(db, tenantId, [
+    ...new Set(asks.flatMap(({ pool }) => (pool === '' ? [] : [pool]))),
+  ]);
   const reached = new Set([...poolIds.values(), ...asks.flatMap((each) => each.reached)]);
   const found = await views.pools(tenantId, reached);
   const rules = asks.some(({ pool }) => pool === '') ? await views.rules(tenantId) : [];

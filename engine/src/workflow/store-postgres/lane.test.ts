@@ -6,7 +6,8 @@ const test = testDatabase();
 
 async function sessionsNamed(name: string): Promise<unknown> {
   const { rows } = await test.db.query<{ count: number }>(
-    `select count(*)::int as count from pg_stat_activity where application_name like $1 and datname = current_database()`,
+    `select count(*)::int as count from pg_stat_activity
+      where application_name like $1 and datname = current_database()`,
     [`%${name}`],
   );
   return rows[0]?.count;

@@ -5,6 +5,8 @@ import { DuctorError, isUuid, type Problem } from '../../../kernel/index.js';
 const HALF_PAIR = /\p{Surrogate}/u;
 /** Longest slug, idempotency key and other identifiers, characters. */
 export const MAX_IDENTIFIER_CHARS = 128;
+/** Longest reason of what somebody does to runs, pools and whole topologies, characters. */
+export const MAX_REASON_CHARS = 4_096;
 /** Items of a page when the request does not say. */
 const DEFAULT_PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 200;

@@ -25,7 +25,7 @@ import type { Pools } from '../../../pools/index.js';
 import { contractJson } from '../../json/contract-json.js';
 import type { Unary } from '../call.js';
 import { decodeCursor } from '../checks/cursor.js';
-import { checkId, FieldChecks } from '../checks/field-checks.js';
+import { FieldChecks, MAX_REASON_CHARS, checkId } from '../checks/field-checks.js';
 import { pageOf } from '../wire/page.js';
 import { poolMessage, statsMessage } from '../wire/pool.js';
 import { patchOf } from './patch.js';
@@ -36,7 +36,6 @@ export interface PoolServiceParts {
   readonly clock: Clock;
 }
 
-const MAX_REASON_CHARS = 4096;
 const POOL_STATUSES: readonly Status[] = [
   Status.STATUS_UNSPECIFIED,
   Status.STATUS_ACTIVE,

@@ -18,7 +18,7 @@ import {
 } from '../../../routing/index.js';
 import { contractJson } from '../../json/contract-json.js';
 import type { Unary } from '../call.js';
-import { FieldChecks } from '../checks/field-checks.js';
+import { FieldChecks, MAX_REASON_CHARS } from '../checks/field-checks.js';
 import { bundleMessage, planMessage } from '../wire/bundle.js';
 
 /** What the handlers need. */
@@ -28,7 +28,6 @@ export interface BundleServiceParts {
 
 /** Most objects of one bundle. */
 const MAX_OBJECTS = 10_000;
-const MAX_REASON_CHARS = 4096;
 const DIGEST = /^[0-9a-f]{64}$/;
 
 function isObject(value: unknown): value is JsonObject {

@@ -20,7 +20,7 @@ import {
 import { actorText, deedOf, type Principal } from '../../../tenancy/index.js';
 import type { Unary } from '../call.js';
 import { cursorNumber, decodeCursor, encodeCursor } from '../checks/cursor.js';
-import { FieldChecks } from '../checks/field-checks.js';
+import { FieldChecks, MAX_REASON_CHARS } from '../checks/field-checks.js';
 import type { Coordinator, RunCursor, RunHeader, RunKey, RunQuery } from '../ports.js';
 import { listedRunOf } from '../wire/run.js';
 import { deadLettersOf, type DeadLetterReads } from './dead-letters.js';
@@ -34,7 +34,6 @@ export interface BatchParts extends DeadLetterReads {
   readonly retries: Retries;
 }
 
-const MAX_REASON_CHARS = 4_096;
 const DEFAULT_PAGE_RUNS = 100;
 const MAX_PAGE_RUNS = 200;
 /** Runs that a preview counts, and those it shows. */

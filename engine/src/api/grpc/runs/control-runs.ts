@@ -13,7 +13,7 @@ import {
 } from '../../../gen/ductor/v1/run.js';
 import { actorText, deedOf } from '../../../tenancy/index.js';
 import type { Unary } from '../call.js';
-import { FieldChecks } from '../checks/field-checks.js';
+import { FieldChecks, MAX_REASON_CHARS } from '../checks/field-checks.js';
 import type { Coordinator, PlanSource, RunKey } from '../ports.js';
 import { showRun } from './read-runs.js';
 import type { RunLoader } from './run-loader.js';
@@ -24,8 +24,6 @@ export interface RunControls {
   readonly plans: PlanSource;
   readonly coordinator: Pick<Coordinator, 'cancel' | 'terminate' | 'pause' | 'resume' | 'retry'>;
 }
-
-const MAX_REASON_CHARS = 4_096;
 
 /** Checks the request, hands it in, and answers the run as it is once the request is durable. */
 async function handIn(

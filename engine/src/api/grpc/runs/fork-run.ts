@@ -9,7 +9,7 @@ import {
 } from '../../../gen/ductor/v1/run.js';
 import { deedOf } from '../../../tenancy/index.js';
 import type { Unary } from '../call.js';
-import { FieldChecks, MAX_IDENTIFIER_CHARS } from '../checks/field-checks.js';
+import { FieldChecks, MAX_IDENTIFIER_CHARS, MAX_REASON_CHARS } from '../checks/field-checks.js';
 import {
   OWN_KEYS,
   planFork,
@@ -38,8 +38,6 @@ export interface Forks {
   readonly coordinator: Pick<Coordinator, 'start'>;
   readonly starts: RecentStarts;
 }
-
-const MAX_REASON_CHARS = 4_096;
 
 function check({ runId, from, idempotencyKey, reason }: ForkRunRequest): void {
   const checks = new FieldChecks();

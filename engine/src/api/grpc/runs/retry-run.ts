@@ -3,7 +3,7 @@ import { canonicalDigest, DuctorError } from '../../../kernel/index.js';
 import { RunServiceService as R, type RetryRunRequest, type RetryRunResponse } from '../../../gen/ductor/v1/run.js';
 import { actorText, deedOf } from '../../../tenancy/index.js';
 import type { Unary } from '../call.js';
-import { FieldChecks, MAX_IDENTIFIER_CHARS } from '../checks/field-checks.js';
+import { FieldChecks, MAX_IDENTIFIER_CHARS, MAX_REASON_CHARS } from '../checks/field-checks.js';
 import {
   isClosed,
   OWN_KEYS,
@@ -27,8 +27,6 @@ export interface Retries extends Omit<Forks, 'reader' | 'coordinator'> {
 
 /** From which step, empty: what has not ended well; and by which key. */
 type Asked = Pick<RetryRunRequest, 'from' | 'idempotencyKey'>;
-
-const MAX_REASON_CHARS = 4_096;
 
 function check({ runId, from, idempotencyKey, reason }: RetryRunRequest): void {
   const checks = new FieldChecks();
