@@ -14,7 +14,6 @@
  * 4. An app that answers with sub-steps is called again for the same attempt once they are recorded.
  */
 import { DuctorError, type Clock, type Timer } from '../../kernel/index.js';
-import { InvokeRequest } from '../../gen/ductor/v1/callback.js';
 import {
   WorkerHello,
   WorkRequest,
@@ -33,6 +32,7 @@ import { Breaker, type Circuit } from './breaker.js';
 import type { CallAnswer, CallbackCall, CallbackCaller } from './caller.js';
 import { answerProblem, failureOf, type Outcome } from './outcomes.js';
 import { answerByCall } from './question-call.js';
+import { signedCall } from './signed-call.js';
 import type { CallbackSigner } from './signer.js';
 import { SubStepDesk } from './sub-step-desk.js';
 
@@ -318,14 +318,10 @@ export class EndpointWorker implements WorkStream {
   }
 
   #message({ stop, limitMs }: Call, task: Task): CallbackCall {
-    const { clock, newId, signer } = this.#deps;
-    const { endpointId, audience, url } = this.endpoint;
-    const sent = { ...task, timeoutMs: limitMs };
-    const bytes = InvokeRequest.encode({ audience, endpointId, task: sent, strategyQuestion: undefined }).finish();
-    const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const signature = signer.sign(this.endpoint, newId(), Math.floor(clock.nowUs() / 1_000_000), body);
+    const carried = { task: { ...task, timeoutMs: limitMs }, strategyQuestion: undefined };
     return {
-      ...{ url, body, signature, timeoutMs: limitMs, signal: stop.signal },
+      ...signedCall(this.#deps, this.endpoint, carried),
+      ...{ timeoutMs: limitMs, signal: stop.signal },
       beat: ({ progress }) => this.#beat(task, progress),
     };
   }

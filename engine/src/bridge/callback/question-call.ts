@@ -1,45 +1,34 @@
 /** Questions to the strategies of an app that the engine calls: each is one call. */
-import { DuctorError, type Clock } from '../../kernel/index.js';
-import { InvokeRequest } from '../../gen/ductor/v1/callback.js';
+import { DuctorError } from '../../kernel/index.js';
 import type { StrategyAnswer, StrategyQuestion } from '../../gen/ductor/v1/strategy.js';
 import type { Endpoint } from '../endpoint/endpoint.js';
 import type { Breaker } from './breaker.js';
 import type { CallbackCaller } from './caller.js';
-import type { CallbackSigner } from './signer.js';
+import { signedCall, type SignedCallDeps } from './signed-call.js';
 
 /** Parts of a call. */
-interface QuestionCallDeps {
-  readonly clock: Clock;
-  readonly newId: () => string;
-  readonly signer: CallbackSigner;
+interface QuestionCallDeps extends SignedCallDeps {
   readonly caller: CallbackCaller;
 }
 
-/**
- * Asks. Throws what the call threw, deadline_exceeded, callback_invalid when the answer is none to this question.
- *
- * @param signal gives it up
- */
+/** Asks. Throws what the call threw, deadline_exceeded, callback_invalid when the answer is none to this question. */
 async function callQuestion(
-  { clock, newId, signer, caller }: QuestionCallDeps,
+  deps: QuestionCallDeps,
   endpoint: Endpoint,
   question: StrategyQuestion,
 ): Promise<StrategyAnswer> {
-  const { endpointId, audience, url } = endpoint;
-  const strategyQuestion = { ...question, questionId: 0n };
-  const bytes = InvokeRequest.encode({ audience, endpointId, task: undefined, strategyQuestion }).finish();
-  const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const signature = signer.sign(endpoint, newId(), Math.floor(clock.nowUs() / 1_000_000), body);
   const stop = new AbortController();
   const timeoutMs = Math.max(1, Math.min(question.timeoutMs, endpoint.timeoutMs));
   let isLate = false;
-  const limit = clock.setTimer(timeoutMs, () => {
+  const limit = deps.clock.setTimer(timeoutMs, () => {
     isLate = true;
     stop.abort();
   });
   try {
-    const answer = await caller.call({
-      ...{ url, body, signature, timeoutMs, signal: stop.signal },
+    const carried = { task: undefined, strategyQuestion: { ...question, questionId: 0n } };
+    const answer = await deps.caller.call({
+      ...signedCall(deps, endpoint, carried),
+      ...{ timeoutMs, signal: stop.signal },
       beat: () => undefined,
     });
     if (answer.$case === 'strategyAnswer') return { ...answer.value, questionId: question.questionId };
