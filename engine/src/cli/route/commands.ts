@@ -5,14 +5,8 @@ import { pageOptions } from '../list-page.js';
 import { several, signedNumber } from '../options.js';
 import { previewRoute, sendRoute, type SendOptions, type WorkOptions } from './decide.js';
 import { reportOutcome, sendBatch, type OutcomeOptions } from './many.js';
-import {
-  explainDecision,
-  exportDecision,
-  listDecisions,
-  replayDecision,
-  replayFile,
-  type DecisionsOptions,
-} from './read.js';
+import { explainDecision, exportDecisions, listDecisions, replayDecision, type DecisionsOptions } from './read.js';
+import { replayFile } from './replay-file.js';
 
 const MAX_PRIORITY = 1_000_000;
 
@@ -73,13 +67,16 @@ function readingCommands(group: Command, context: CliContext): void {
 
 function recordCommands(group: Command, context: CliContext): void {
   clientCommand(group, {
-    usage: 'export <decision>',
-    summary: 'print a decision with all that it was made from: a file that replays without an engine',
-    examples: [['ductor route export DECISION_ID > decision.json', 'JSON: the record and the documents it names']],
-  }).action((id: string, options: ClientOptions) => exportDecision(context, id, options));
+    usage: 'export <decisions...>',
+    summary: 'print decisions with all that they were made from: a file that replays without an engine',
+    examples: [
+      ['ductor route export DECISION_ID > decision.json', 'JSON: the record and the documents it names'],
+      ['ductor route export ONE_ID OTHER_ID > decisions.jsonl', 'each on a line'],
+    ],
+  }).action((ids: readonly string[], options: ClientOptions) => exportDecisions(context, ids, options));
   group
     .command('replay-file <file>')
-    .description('make an exported decision again, here and without an engine; ends with 1 unless it is the same')
+    .description('make exported decisions again, here and without an engine; ends with 1 unless all are the same')
     .addHelpText('after', '\nExamples:\n  ductor route replay-file decision.json\n')
     .action((file: string) => replayFile(context, file));
 }

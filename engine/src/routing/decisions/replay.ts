@@ -33,7 +33,7 @@ export interface ExportedDecision {
   readonly documents: Readonly<Record<string, unknown>>;
 }
 
-/** Replays an exported decision. */
-export function replayExported(exported: ExportedDecision): Replay {
-  return replay(exported.record, new Map(Object.entries(exported.documents)));
+/** Replays an exported decision. Give the same reader for many: it keeps what it compiled. */
+export function replayExported(exported: ExportedDecision, reader?: RecordReader): Replay {
+  return replay(exported.record, new Map(Object.entries(exported.documents)), reader);
 }
