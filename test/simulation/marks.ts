@@ -70,6 +70,13 @@ export const MARKS = {
 /** Name of a mark. */
 export type Mark = keyof typeof MARKS;
 
+function isMark(name: string): name is Mark {
+  return name in MARKS;
+}
+
+/** All marks. */
+export const MARK_NAMES: readonly Mark[] = Object.keys(MARKS).filter(isMark);
+
 /** How often each mark was reached. */
 export class Marks {
   readonly #counts = new Map<Mark, number>();

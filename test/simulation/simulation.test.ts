@@ -16,7 +16,7 @@ const SEEDS = [...new Set([...FRESH_SEEDS, ...keptSeeds()])];
 /** Hash of a seed's trace as another process gives it. */
 async function hashElsewhere(seed: number): Promise<string | undefined> {
   const answers: Answer[] = [];
-  await runInProcesses([[{ kind: 'seed', seed }]], (answer) => answers.push(answer));
+  await runInProcesses([[{ kind: 'seed', seed }]], [], (answer) => answers.push(answer));
   const [answer] = answers;
   return answer === undefined || answer.kind === 'bug' ? undefined : answer.report.hash;
 }

@@ -14,6 +14,8 @@ export interface CommandOptions {
   readonly keeps: boolean;
   /** Planted bugs are hunted, too. */
   readonly hunts: boolean;
+  /** It fails when a goal is missed (goals.ts). */
+  readonly requires: boolean;
   /** A planted bug in every engine of `seed`. */
   readonly bug: string | null;
   readonly without: readonly string[];
@@ -29,6 +31,7 @@ export const USAGE = `npm run simulate -- [options]
   --bug NAME       plants a bug in that seed
   --jobs N         processes (default 2)
   --no-planted     does not hunt planted bugs
+  --require        fails when a goal is missed: seeds, events, virtual days, faults, branches, bugs, canary, traces
   --keep           adds seeds that fail to test/simulation/kept-seeds.json`;
 
 function whole(name: string, text: string): number {
@@ -48,6 +51,7 @@ export function readOptions(args: readonly string[]): CommandOptions {
       jobs: { type: 'string', default: '2' },
       trace: { type: 'boolean', default: false },
       keep: { type: 'boolean', default: false },
+      require: { type: 'boolean', default: false },
       'no-planted': { type: 'boolean', default: false },
       bug: { type: 'string' },
       without: { type: 'string', default: '' },
@@ -61,6 +65,7 @@ export function readOptions(args: readonly string[]): CommandOptions {
     isTraced: values.trace,
     keeps: values.keep,
     hunts: !values['no-planted'],
+    requires: values.require,
     bug: values.bug ?? null,
     without: values.without.split(',').filter((kind) => kind !== ''),
   };

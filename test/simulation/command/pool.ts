@@ -5,9 +5,17 @@ import { fileURLToPath } from 'node:url';
 import type { Answer, Task } from './task.js';
 
 const CHILD = fileURLToPath(new URL('child.ts', import.meta.url));
+/** A seed leaves much garbage and keeps little: with more room for the young, a seed takes a twentieth less time. */
+const YOUNG = '--max-semi-space-size=64';
 
-/** Does the tasks of one process in their order. Rejects when the process ends before. */
-async function drain(child: ChildProcess, tasks: readonly Task[], answered: (answer: Answer) => void): Promise<void> {
+/** The tasks of one process, then those of all. */
+function* tasksOf(own: readonly Task[], shared: Iterator<Task>): Generator<Task> {
+  yield* own;
+  for (let next = shared.next(); next.done !== true; next = shared.next()) yield next.value;
+}
+
+/** Does tasks in their order. Rejects when the process ends before. */
+async function drain(child: ChildProcess, tasks: Iterable<Task>, answered: (answer: Answer) => void): Promise<void> {
   for (const task of tasks) {
     child.send(task);
     const ended = new AbortController();
@@ -24,15 +32,18 @@ async function drain(child: ChildProcess, tasks: readonly Task[], answered: (ans
 /**
  * Runs lists of tasks, each list in a process of its own.
  *
+ * @param shared tasks that whoever is free takes
  * @param answered told of each answer as it comes
  */
 export async function runInProcesses(
   lists: readonly (readonly Task[])[],
+  shared: readonly Task[],
   answered: (answer: Answer) => void,
 ): Promise<void> {
-  const children = lists.map(() => fork(CHILD, { execArgv: ['--import', 'tsx'] }));
+  const children = lists.map(() => fork(CHILD, { execArgv: ['--import', 'tsx', YOUNG] }));
+  const queue = shared.values();
   try {
-    await Promise.all(children.map((child, index) => drain(child, lists[index] ?? [], answered)));
+    await Promise.all(children.map((child, index) => drain(child, tasksOf(lists[index] ?? [], queue), answered)));
   } finally {
     for (const child of children) if (child.connected) child.disconnect();
   }

@@ -1,6 +1,7 @@
 /** Many seeds in processes: the kept ones, the fresh ones, some of them twice, and the planted bugs. */
 import { PLANTED_BUGS, CANARY } from '../planted/bugs.js';
 import type { SeedReport } from '../scenario/run-seed.js';
+import { BUG_SEEDS, goalLines, goalsOf } from './goals.js';
 import { keepSeeds, keptSeeds } from './kept-seeds.js';
 import type { CommandOptions } from './options.js';
 import { runInProcesses } from './pool.js';
@@ -10,27 +11,28 @@ import type { Task } from './task.js';
 
 /** Seeds that run a second time in another process. */
 const TWICE = 10;
-/** A planted bug has to be caught within so many seeds. */
-const BUG_SEEDS = 100;
 const PROGRESS_EVERY = 100;
 /** Failing seeds that are shown at length. */
 const SHOWN = 3;
 const TAIL_LINES = 40;
 
-/** Tasks by process: seeds in turn, second runs in the process after. */
-function plan(options: CommandOptions): readonly (readonly Task[])[] {
-  const lists: Task[][] = Array.from({ length: options.jobs }, () => []);
-  const put = (index: number, task: Task): void => void lists[index % options.jobs]?.push(task);
+/** Tasks of each process, and those that any process takes when it has room: the longest first. */
+interface TaskPlan {
+  readonly own: readonly (readonly Task[])[];
+  readonly shared: readonly Task[];
+}
+
+/** Those that run twice do so in two processes, whatever they come to. */
+function plan(options: CommandOptions): TaskPlan {
+  const own: Task[][] = Array.from({ length: options.jobs }, () => []);
+  const put = (index: number, task: Task): void => void own[index % options.jobs]?.push(task);
   const fresh = Array.from({ length: options.seeds }, (_, index) => options.from + index);
   const seeds = [...new Set([...keptSeeds(), ...fresh])];
-  for (const [index, seed] of seeds.entries()) put(index, { kind: 'seed', seed });
-  if (options.hunts) {
-    for (const [index, { name }] of [CANARY, ...PLANTED_BUGS].entries()) {
-      put(index, { kind: 'bug', name, seeds: BUG_SEEDS });
-    }
-  }
+  for (const [index, seed] of seeds.slice(0, TWICE).entries()) put(index, { kind: 'seed', seed });
   for (const [index, seed] of seeds.slice(0, TWICE).entries()) put(index + 1, { kind: 'again', seed });
-  return lists;
+  const bugs = options.hunts ? [CANARY, ...PLANTED_BUGS] : [];
+  const hunts = bugs.map(({ name }): Task => ({ kind: 'bug', name, seeds: BUG_SEEDS }));
+  return { own, shared: [...hunts, ...seeds.slice(TWICE).map((seed): Task => ({ kind: 'seed', seed }))] };
 }
 
 /** Shows a failing seed: what is wrong, what it takes, how it came to it, how to see it again. */
@@ -52,7 +54,8 @@ export async function runMany(
 ): Promise<boolean> {
   const startMs = nowMs();
   const summary = new Summary();
-  await runInProcesses(plan(options), (answer) => {
+  const { own, shared } = plan(options);
+  await runInProcesses(own, shared, (answer) => {
     summary.add(answer);
     if (answer.kind === 'seed' && answer.report.violations.length > 0) {
       say(`seed ${answer.report.seed} failed: ${answer.report.violations[0] ?? ''}`);
@@ -67,7 +70,11 @@ export async function runMany(
   for (const name of summary.uncaught()) say(`FAILED planted bug ${name}: not caught within ${BUG_SEEDS} seeds`);
   for (const mark of summary.missingMarks()) say(`FAILED mark ${mark}: never reached`);
   if (options.keeps && summary.failed.length > 0) keepSeeds(summary.failed.map((report) => report.seed));
+  const goals = goalsOf(summary.figures());
+  for (const line of ['goals:', ...goalLines(goals)]) say(line);
   const { passed, failed } = summary.counts();
-  say(`${passed} passed, ${failed} failed`);
-  return failed === 0;
+  const missed = options.requires ? goals.filter(({ isMet }) => !isMet).length : 0;
+  const met = options.requires ? goals.length - missed : 0;
+  say(`${passed + met} passed, ${failed + missed} failed`);
+  return failed + missed === 0;
 }

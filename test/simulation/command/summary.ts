@@ -1,7 +1,9 @@
 /** Figures of many seeds, as they come in and as they are told. */
 import { FAULT_KINDS } from '../faults.js';
-import { MARKS, type Mark } from '../marks.js';
+import { MARK_NAMES } from '../marks.js';
+import { CANARY } from '../planted/bugs.js';
 import type { SeedReport } from '../scenario/run-seed.js';
+import type { Figures } from './goals.js';
 import type { Answer } from './task.js';
 
 /** So many seeds have to reach every mark. */
@@ -36,6 +38,8 @@ export class Summary {
   #events = 0;
   #virtualMs = 0;
   #runs = 0;
+  /** What the processes computed, wherever they had to wait. */
+  #cpuMs = 0;
   /** Seeds whose second run gave another trace. */
   readonly differing: number[] = [];
 
@@ -45,6 +49,7 @@ export class Summary {
 
   /** Takes one answer in. */
   add(answer: Answer): void {
+    this.#cpuMs += answer.cpuMs;
     if (answer.kind === 'bug') {
       this.#bugs.push(answer);
       return;
@@ -69,7 +74,7 @@ export class Summary {
   /** Marks that enough seeds should have reached and did not. */
   missingMarks(): readonly string[] {
     if (this.#seeds < SEEDS_FOR_MARKS) return [];
-    return Object.keys(MARKS).filter((mark) => !this.#marks.has(mark));
+    return MARK_NAMES.filter((mark) => !this.#marks.has(mark));
   }
 
   /** Bugs that no seed caught. */
@@ -77,9 +82,21 @@ export class Summary {
     return this.#bugs.filter((bug) => bug.seed === null).map((bug) => bug.name);
   }
 
+  /** What all of it comes to. */
+  figures(): Figures {
+    const bugs = this.#bugs.filter(({ name }) => name !== CANARY.name);
+    return {
+      ...{ seeds: this.#seeds, events: this.#events, virtualMs: this.#virtualMs, again: this.#again },
+      ...{ struck: this.#struck, kinds: FAULT_KINDS, marks: this.#marks, markNames: MARK_NAMES },
+      bugs: new Map(bugs.map(({ name, seed }) => [name, seed])),
+      canary: this.#bugs.find(({ name }) => name === CANARY.name)?.seed ?? null,
+      differing: this.differing.length,
+    };
+  }
+
   /** Checks that passed and failed: each seed, each comparison of two traces, each bug, each mark. */
   counts(): { readonly passed: number; readonly failed: number } {
-    const marks = this.#seeds < SEEDS_FOR_MARKS ? 0 : Object.keys(MARKS).length;
+    const marks = this.#seeds < SEEDS_FOR_MARKS ? 0 : MARK_NAMES.length;
     const all = this.#seeds + this.#again + this.#bugs.length + marks;
     const failed = this.failed.length + this.differing.length + this.uncaught().length + this.missingMarks().length;
     return { passed: all - failed, failed };
@@ -88,8 +105,6 @@ export class Summary {
   /** All figures, line by line. */
   lines(tookMs: number): readonly string[] {
     const days = (this.#virtualMs / 86_400_000).toFixed(2);
-    const names: Mark[] = [];
-    for (const name in MARKS) if (isMark(name)) names.push(name);
     const bugs = this.#bugs.map(({ name, seed, violation }) =>
       seed === null
         ? `  ${name.padEnd(24)} NOT CAUGHT`
@@ -97,17 +112,13 @@ export class Summary {
     );
     const figures = `${this.#seeds} seeds, ${this.#runs} runs, ${this.#events} events, ${days} virtual days`;
     return [
-      `${figures} in ${(tookMs / 1000).toFixed(1)} s`,
+      `${figures} in ${(tookMs / 1000).toFixed(1)} s, ${(this.#cpuMs / 1000).toFixed(1)} s of it computing`,
       'faults that struck:',
       ...table(FAULT_KINDS, this.#struck),
       'rare branches that were reached:',
-      ...table(names, this.#marks),
+      ...table(MARK_NAMES, this.#marks),
       ...(bugs.length === 0 ? [] : ['planted bugs:', ...bugs.sort()]),
       `${this.#again} seeds ran twice, in two processes; ${this.differing.length} differed`,
     ];
   }
-}
-
-function isMark(name: string): name is Mark {
-  return name in MARKS;
 }

@@ -12,7 +12,9 @@ export type Task =
   | { readonly kind: 'bug'; readonly name: string; readonly seeds: number };
 
 /** What became of it. */
-export type Answer =
+export type Answer = Found & { /** Processor time it took. */ readonly cpuMs: number };
+
+type Found =
   | { readonly kind: 'seed' | 'again'; readonly report: SeedReport }
   | {
       readonly kind: 'bug';
@@ -27,7 +29,7 @@ export function bugNamed(name: string): PlantedBug | undefined {
   return [CANARY, ...PLANTED_BUGS].find((bug) => bug.name === name);
 }
 
-async function hunt(name: string, seeds: number): Promise<Answer> {
+async function hunt(name: string, seeds: number): Promise<Found> {
   const bug = bugNamed(name);
   for (let seed = 1; bug !== undefined && seed <= seeds; seed += 1) {
     const { violations } = await runSeed(seed, { bug });
@@ -37,8 +39,15 @@ async function hunt(name: string, seeds: number): Promise<Answer> {
   return { kind: 'bug', name, seed: null, violation: '' };
 }
 
-/** Does a piece of work. */
-export async function doTask(task: Task): Promise<Answer> {
+async function find(task: Task): Promise<Found> {
   if (task.kind === 'bug') return hunt(task.name, task.seeds);
   return { kind: task.kind, report: await runSeed(task.seed) };
+}
+
+/** Does a piece of work. */
+export async function doTask(task: Task): Promise<Answer> {
+  const before = process.cpuUsage();
+  const found = await find(task);
+  const { user, system } = process.cpuUsage(before);
+  return { ...found, cpuMs: (user + system) / 1000 };
 }

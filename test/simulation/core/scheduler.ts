@@ -11,10 +11,21 @@ import { EventHeap } from './event-heap.js';
 import type { Actor, SimEvent } from './sim-event.js';
 import type { Trace } from './trace.js';
 
-/** Waits until no promise can settle any more: V8 empties its queue of microtasks before the next macrotask. */
-async function quiet(): Promise<void> {
-  await new Promise<void>((resolve) => setImmediate(resolve));
+/**
+ * Waits until no promise can settle any more: a tick that is asked for by a microtask comes once the queue of microtasks
+ * is empty. That takes a third of the time of a macrotask, but lets the process hear nothing else.
+ */
+function quiet(): Promise<void> {
+  return new Promise<void>((resolve) => queueMicrotask(() => process.nextTick(resolve)));
 }
+
+/** Lets the process do what else it has to: rejected promises that nobody looked at are told then. */
+function breathe(): Promise<void> {
+  return new Promise<void>((resolve) => setImmediate(resolve));
+}
+
+/** So many events happen between two breaths. */
+const EVENTS_PER_BREATH = 500;
 
 /** The order of things. */
 export class Scheduler {
@@ -72,12 +83,14 @@ export class Scheduler {
       const next = this.#heap.peek();
       if (next === undefined || next.atUs > untilUs) {
         this.#nowUs = Math.max(this.#nowUs, untilUs);
-        return;
+        break;
       }
       this.#heap.pop();
       await this.#happen(next);
       check();
+      if (this.events % EVENTS_PER_BREATH === 0) await breathe();
     }
+    await breathe();
   }
 
   #event(atUs: number, tie: number, actor: Actor | null, label: string, run: () => void): SimEvent {

@@ -1,5 +1,5 @@
 /**
- * Bugs planted by wrapping the ports of the engines. Each has to be caught within 100 seeds: a simulator that lets one
+ * Bugs planted by wrapping the ports of the engines. Each has to be caught within 500 seeds: a simulator that lets one
  * live would let the same bug live in the engine. Production code knows nothing of them.
  */
 import { shardOf } from '../../../engine/src/kernel/index.js';

@@ -8,15 +8,16 @@
  * Invariants:
  * 1. "silent" is said only when no beat came for the whole timeout, counted from when the watch began: after a takeover
  *    the time begins anew.
- * 2. What is kept is bounded by count and bytes; the reports that were made longest ago go first, watches never.
+ * 2. What is kept is bounded by bytes, and by them in count; the reports that were made longest ago go first, watches never.
  */
 import { LRUCache } from 'lru-cache';
 import type { Clock, Timer } from '../../kernel/index.js';
 import type { Value } from '../machine/value.js';
 import type { AttemptRef } from './ports.js';
 
-const MAX_REPORTS = 100_000;
 const MAX_BYTES = 64 * 1024 * 1024;
+/** What a report counts at least: so no more than 100,000 are kept, and room is taken only as they come. */
+const MIN_REPORT_BYTES = 640;
 
 interface Watch {
   lastBeatMs: number;
@@ -32,9 +33,8 @@ export class Heartbeats {
   readonly #watches = new Map<string, Watch>();
   /** By the time of the last report. */
   readonly #reports = new LRUCache<string, Value>({
-    max: MAX_REPORTS,
     maxSize: MAX_BYTES,
-    sizeCalculation: ({ data }) => Math.max(1, data.byteLength),
+    sizeCalculation: ({ data }) => Math.max(MIN_REPORT_BYTES, data.byteLength),
   });
 
   /** @param silent told once of each watched attempt that gave no sign of life for its timeout */

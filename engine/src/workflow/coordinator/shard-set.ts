@@ -17,6 +17,8 @@ export class ShardSet {
   readonly #states = new Map<number, ShardState>();
   /** Number of the first heartbeat whose view tells the truth about a shard that was given away. */
   readonly #truthFromBeat = new Map<number, number>();
+  /** All shards of `#states`, ascending. */
+  #owned: readonly number[] = [];
   #ticking: readonly number[] = [];
   #turn = 0;
 
@@ -38,7 +40,7 @@ export class ShardSet {
 
   /** Shards this node owns, also those it is giving away, ascending. */
   owned(): readonly number[] {
-    return [...this.#states.keys()].sort((a, b) => a - b);
+    return this.#owned;
   }
 
   /** The next shard for a start, in turn; undefined when none may tick. */
@@ -57,6 +59,7 @@ export class ShardSet {
     seen: readonly number[],
     beat: number,
   ): { readonly gained: readonly number[]; readonly lost: readonly number[] } {
+    if (this.#isAsBefore(seen)) return { gained: [], lost: [] };
     const now = new Set(seen);
     const gained: number[] = [];
     const lost: number[] = [];
@@ -97,14 +100,22 @@ export class ShardSet {
 
   /** Forgets all; returns what was owned. */
   clear(): readonly number[] {
-    const owned = this.owned();
+    const owned = this.#owned;
     this.#states.clear();
     this.#truthFromBeat.clear();
     this.#refresh();
     return owned;
   }
 
+  /** Nothing is being given away, and the view names what is owned: so it is with nearly every heartbeat. */
+  #isAsBefore(seen: readonly number[]): boolean {
+    const owned = this.#owned;
+    if (seen.length !== owned.length || this.#ticking.length !== owned.length) return false;
+    return seen.every((shard, index) => shard === owned[index]);
+  }
+
   #refresh(): void {
-    this.#ticking = this.owned().filter((shard) => this.ticks(shard));
+    this.#owned = [...this.#states.keys()].sort((a, b) => a - b);
+    this.#ticking = this.#owned.filter((shard) => this.ticks(shard));
   }
 }

@@ -5,11 +5,12 @@
  * What the coordinator must never do (a gap in a journal, one run twice in a batch, a write to a closed run) is kept in
  * `violations` for the test to look at.
  */
-import { shardOf, SHARD_COUNT } from '../../kernel/index.js';
+import { shardOf } from '../../kernel/index.js';
 import { BOX_BYTES_MAX, BOX_MESSAGES_MAX, BOX_SEALED_MS, isForRun } from '../coordinator/ports.js';
 import { newMemoryRun, type MemoryRun } from './memory-run.js';
 import { MemoryReservations } from './memory-reservations.js';
 import { MemorySemaphores } from './memory-semaphores.js';
+import { MemoryShards } from './memory-shards.js';
 import type {
   ClusterView,
   CommitOutcome,
@@ -72,7 +73,7 @@ export class MemoryDatabase {
   readonly #keys = new Map<string, MemoryKey>();
   /** Ids of the last runs of chains, by the name of the first. */
   readonly #chains = new Map<string, string>();
-  readonly #owners: (string | null)[] = Array.from({ length: SHARD_COUNT }, () => null);
+  readonly #shards = new MemoryShards();
   readonly #options: MemoryDatabaseOptions;
   #lastInboxId = 0;
 
@@ -194,6 +195,7 @@ export class MemoryDatabase {
     const known = this.nodes.get(nodeId);
     if (known === undefined) {
       this.nodes.set(nodeId, { nodeId, address, leaseUntilUs, isFenced: false, isSessionOpen: true });
+      this.#shards.nodesChanged();
       return;
     }
     known.address = address;
@@ -208,7 +210,7 @@ export class MemoryDatabase {
       self.leaseUntilUs = nowUs + leaseMs * 1000;
       self.isSessionOpen = true;
     }
-    const { owned, unowned } = this.#shares();
+    const { owned, unowned } = this.#shards.shares(this.nodes.keys());
     const nodes = [...this.nodes.values()]
       .map((node) => ({
         nodeId: node.nodeId,
@@ -229,8 +231,8 @@ export class MemoryDatabase {
 
   claim(nodeId: string, shards: readonly number[]): readonly number[] {
     if (!this.isUnfenced(nodeId)) return [];
-    const free = shards.filter((shard) => !this.nodes.has(this.#owners[shard] ?? ''));
-    for (const shard of free) this.#owners[shard] = nodeId;
+    const free = shards.filter((shard) => !this.nodes.has(this.#shards.ownerOf(shard) ?? ''));
+    this.#shards.own(free, nodeId);
     return free.sort((a, b) => a - b);
   }
 
@@ -240,7 +242,7 @@ export class MemoryDatabase {
     if (!dead.isFenced && dead.leaseUntilUs > this.#options.nowUs() && dead.isSessionOpen) return [];
     dead.isFenced = true;
     const moved = this.#move(deadNodeId, takerId, shards);
-    if (this.#shardsOf(deadNodeId).length === 0) this.nodes.delete(deadNodeId);
+    if (!this.#shards.hasAny(deadNodeId)) this.leave(deadNodeId);
     return moved;
   }
 
@@ -255,6 +257,7 @@ export class MemoryDatabase {
 
   leave(nodeId: string): void {
     this.nodes.delete(nodeId);
+    this.#shards.nodesChanged();
   }
 
   /** What others see once the process of this node was killed. */
@@ -265,27 +268,14 @@ export class MemoryDatabase {
 
   /** Node that owns the shard; null when nobody does. */
   ownerOf(shard: number): string | null {
-    const owner = this.#owners[shard] ?? null;
+    const owner = this.#shards.ownerOf(shard);
     return owner !== null && this.nodes.has(owner) ? owner : null;
   }
 
   #move(fromNodeId: string, toNodeId: string, shards: readonly number[]): readonly number[] {
-    const moved = shards.filter((shard) => this.#owners[shard] === fromNodeId);
-    for (const shard of moved) this.#owners[shard] = toNodeId;
+    const moved = shards.filter((shard) => this.#shards.ownerOf(shard) === fromNodeId);
+    this.#shards.own(moved, toNodeId);
     return moved.sort((a, b) => a - b);
-  }
-
-  /** Shards by their owner, and those of nobody, each ascending; one pass, because every heartbeat asks. */
-  #shares(): { readonly owned: ReadonlyMap<string, readonly number[]>; readonly unowned: readonly number[] } {
-    const owned = new Map<string, number[]>();
-    for (const nodeId of this.nodes.keys()) owned.set(nodeId, []);
-    const unowned: number[] = [];
-    for (const [shard, owner] of this.#owners.entries()) (owned.get(owner ?? '') ?? unowned).push(shard);
-    return { owned, unowned };
-  }
-
-  #shardsOf(nodeId: string): readonly number[] {
-    return [...this.#owners.keys()].filter((shard) => this.#owners[shard] === nodeId);
   }
 
   /** What would become of a write. Changes nothing. */
