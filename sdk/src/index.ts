@@ -145,11 +145,17 @@ export type { Jsonify, Restored } from './workflow/jsonify.js';
 export { type Ref, type Reference, type WholeRef, cel } from './workflow/reference.js';
 export type { HttpAnswer, HttpOptions } from './workflow/http-step.js';
 export type {
+  SelectEachOptions,
+  SelectEachOutput,
   SelectedRecipient,
   SelectHandle,
   SelectOptions,
   SelectOutput,
+  SelectRankedOptions,
+  SelectRankedOutput,
   SelectRoutable,
+  SelectSlateOptions,
+  SelectSlateOutput,
 } from './workflow/select-step.js';
 export type { ApprovalOptions, ApprovalOutput, SignalOptions } from './workflow/signal-steps.js';
 export type { HandledUpdateOptions, UpdateOptions } from './workflow/updates.js';

@@ -756,7 +756,7 @@ export const COMMENTS: Readonly<Record<string, string>> = {
   "ductor.v1.Status.STATUS_INACTIVE": "A workflow that was never published; a recipient that is out of use.",
   "ductor.v1.Status.STATUS_PAUSED": "A pool that routes nothing for now.",
   "ductor.v1.StepDefinition.args": "Arguments of the step type; docs/workflows.md lists them.",
-  "ductor.v1.StepDefinition.body": "Steps that SCATTER and LOOP run.",
+  "ductor.v1.StepDefinition.body": "Steps that SCATTER, LOOP and, where it has any, SELECT run.",
   "ductor.v1.StepDefinition.cancel_timeout": "Time an attempt may take to end after it was told to stop. Default \"30s\".",
   "ductor.v1.StepDefinition.concurrency": "An attempt begins only when there is room under all of these keys.",
   "ductor.v1.StepDefinition.cost": "Slots of a worker that an attempt takes, 1 to 1000; at most all that the worker has. Default 1.",

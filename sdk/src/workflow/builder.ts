@@ -24,8 +24,10 @@ import type { Jsonify, StepOutput } from './jsonify.js';
 import { type Ref, type Reference, type StepRead, type WholeRef, makeReference, referenceCore } from './reference.js';
 import { approvalArgs, signalArgs } from './signal-steps.js';
 import type { ApprovalOptions, ApprovalOutput, SignalOptions } from './signal-steps.js';
-import { type SelectHandle, type SelectOptions, selectHandle, selectJson } from './select-step.js';
+import type { AnySelectBody, AnySelectOptions, SelectHandle } from './select-step.js';
+import { selectHandle, selectJson } from './select-step.js';
 import type { StepBody } from './step-context.js';
+import { switchJson } from './switch-step.js';
 import { firstText, stepText } from './step-text.js';
 import type { AnyStep, CompleteOptions, FailOptions, Placement, StepFailureValue, StepHandle } from './step-options.js';
 import type { StepOptions, SwitchHandle, SwitchOptions, WaitOptions } from './step-options.js';
@@ -107,10 +109,11 @@ export class DefinitionCollector<In> implements WorkflowBuilder<In> {
     return this.#add(name, options, reads, json);
   }
 
-  select(name: string, options: SelectOptions & Placement = {}): SelectHandle {
-    const { json, reads } = selectJson(name, options);
+  readonly select = ((name: string, options: AnySelectOptions = {}, body?: AnySelectBody): SelectHandle => {
+    const run = body && this.#body(name, () => body(itemOf(name), bodyVariable('index', name)));
+    const { json, reads } = selectJson(name, options, run);
     return selectHandle(this.#add(name, options, reads, json));
-  }
+  }) as WorkflowBuilder<In>['select'];
 
   project<X>(name: string, value: X, placement: Placement = {}): StepHandle<Resolved<X>> {
     const template = compileTemplate(value, `step ${name}: value`);
@@ -224,23 +227,8 @@ export class DefinitionCollector<In> implements WorkflowBuilder<In> {
     name: string,
     options: SwitchOptions<Case, Default>,
   ): SwitchHandle<Case | Default> {
-    const cases = Object.entries<Ref<boolean>>(options.cases).map(([label, when]) => {
-      const core = referenceCore(when);
-      if (core !== undefined) return { label, core };
-      throw new DefinitionError(`case ${label} of switch ${name} is no condition`, 'compare something: input.a.gt(5)');
-    });
-    const handle = this.#add(
-      name,
-      options,
-      cases.flatMap(({ core }) => core.reads),
-      {
-        type: 'STEP_TYPE_SWITCH',
-        args: {
-          cases: cases.map(({ label, core }) => ({ name: label, when: core.cel })),
-          ...(options.default !== undefined && { default: options.default }),
-        },
-      },
-    );
+    const { json, reads } = switchJson(name, options);
+    const handle = this.#add(name, options, reads, json);
     const read = { cel: stepText(name, 'output'), reads: [{ ref: name, what: 'output' as const }] };
     const output = makeReference(read) as Ref<{ case: Case | Default | null }>;
     return { ...handle, output, on: (label) => ({ ref: name, case: label }) };

@@ -17,7 +17,18 @@ import type { ListRef, Made, Merged, MergeMode, MergeOptions, MergePart, OfItem,
 import type { HttpAnswer, HttpOptions } from './http-step.js';
 import type { Jsonify, StepOutput } from './jsonify.js';
 import type { Ref, Reference, WholeRef } from './reference.js';
-import type { SelectHandle, SelectOptions } from './select-step.js';
+import type {
+  SelectEachOptions,
+  SelectEachOutput,
+  SelectedRecipient,
+  SelectHandle,
+  SelectOptions,
+  SelectOutput,
+  SelectRankedOptions,
+  SelectRankedOutput,
+  SelectSlateOptions,
+  SelectSlateOutput,
+} from './select-step.js';
 import type { ApprovalOptions, ApprovalOutput, SignalOptions } from './signal-steps.js';
 import type {
   AnyStep,
@@ -61,9 +72,25 @@ export interface WorkflowBuilder<In> {
   http<Body = unknown>(name: string, options: HttpOptions & Placement): StepHandle<HttpAnswer<Body>>;
   /**
    * Chooses recipients of a pool and holds them until this run, and all that descends from it, has ended. Fails with
-   * `recipient_capacity_exhausted`, `no_eligible_recipient` or `capacity_authority_unavailable`.
+   * `recipient_capacity_exhausted`, `no_eligible_recipient` or `capacity_authority_unavailable`. A body runs for each
+   * of them, for one after the other until it completes (`mode: 'ranked'`), or once for all (`mode: 'slate'`).
    */
   select(name: string, options?: SelectOptions & Placement): SelectHandle;
+  select<X>(
+    name: string,
+    options: SelectEachOptions & Placement,
+    body: (recipient: Ref<SelectedRecipient>, index: Ref<number>) => X,
+  ): SelectHandle<SelectEachOutput<BodyOutput<X>>>;
+  select<X>(
+    name: string,
+    options: SelectRankedOptions & Placement,
+    body: (recipient: Ref<SelectedRecipient>, index: Ref<number>) => X,
+  ): SelectHandle<SelectRankedOutput<BodyOutput<X>>>;
+  select<X>(
+    name: string,
+    options: SelectSlateOptions & Placement,
+    body: (selection: Ref<SelectOutput>) => X,
+  ): SelectHandle<SelectSlateOutput<BodyOutput<X>>>;
   /** Computes a value in the engine: an object of references, plain values and `cel` expressions. */
   project<X>(name: string, value: X, placement?: Placement): StepHandle<Resolved<X>>;
   /** Keeps the items that a condition holds for. */

@@ -13,6 +13,7 @@ const ARGUMENT_CHARS = 100;
 const BODY_WORDS: ReadonlyMap<string, string> = new Map([
   ['SCATTER', 'for each item'],
   ['LOOP', 'again and again'],
+  ['SELECT', 'for those who are chosen'],
 ]);
 
 /** Steps and edges: of a definition or of a body in it. */

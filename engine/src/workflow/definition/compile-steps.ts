@@ -140,5 +140,5 @@ export function compileSteps(definition: BodyDefinition, level: Level, name: str
 
 /** The steps of a body and of all bodies in it. */
 export function allSteps({ steps }: PlanBody): readonly PlanStep[] {
-  return steps.flatMap((step) => ('body' in step ? [step, ...allSteps(step.body)] : [step]));
+  return steps.flatMap((step) => ('body' in step && step.body ? [step, ...allSteps(step.body)] : [step]));
 }

@@ -77,7 +77,7 @@ function placeOf({ path, index }: { readonly path: string; readonly index: numbe
 }
 
 function kindOf(body: string): BodyState['kind'] {
-  if (body === 'scatter' || body === 'loop') return body;
+  if (body === 'scatter' || body === 'loop' || body === 'select' || body === 'slate') return body;
   throw unreadable(`a body of kind ${JSON.stringify(body)}`);
 }
 

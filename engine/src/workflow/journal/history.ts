@@ -80,9 +80,8 @@ function bodyDetailOf(entry: BodyRunEntry): Readonly<Record<string, unknown>> {
   switch (entry.kind) {
     case 'step_opened': {
       const source = shownSource(entry.source);
-      return entry.body === 'scatter'
-        ? { body: 'scatter', items: source, count: entry.count }
-        : { body: 'loop', vars: source, max_iterations: entry.count };
+      if (entry.body === 'loop') return { body: 'loop', vars: source, max_iterations: entry.count };
+      return { body: entry.body, items: source, count: entry.count };
     }
     case 'step_continuing':
       return entry.atUs === 0 ? {} : { at: formatTimestampUs(entry.atUs) };

@@ -150,7 +150,7 @@ function grantedStep(step: StepState, startAtUs: number, sinceUs: number): StepS
 
 /** Of a body that is over, only outcomes that are still to be collected are of use. */
 function restOf(body: BodyState | null): BodyState | null {
-  return body?.keeps === true ? body : null;
+  return body?.keeps === true && body.kind === 'scatter' ? body : null;
 }
 
 /** What an ended step no longer has. */

@@ -2,7 +2,7 @@
 import type { Want } from '../../capacity/index.js';
 import type { ClosePolicy, FailedItems } from './plan.js';
 import type { Signal, SignalBox } from './signal-box.js';
-import type { Awaited, ChainLink, FamilyLink, ForkLink, RunFailure, StepKeys } from './state.js';
+import type { Awaited, BodyKind, ChainLink, FamilyLink, ForkLink, RunFailure, StepKeys } from './state.js';
 import type { Value, ValueSource } from './value.js';
 
 /** How a run can end. */
@@ -122,14 +122,17 @@ export type Entry =
   | { readonly kind: 'step_skipped'; readonly path: string }
   | { readonly kind: 'step_cancelling'; readonly path: string; readonly attempt: number; readonly deadlineUs: number }
   | { readonly kind: 'step_cancelled'; readonly path: string; readonly attempt: number; readonly abandoned: boolean }
-  /** The step runs its body: for each of `count` items of the list at `source`, or at most so often with it as vars. */
+  /**
+   * The step runs its body: for each of `count` items of the list at `source`, at most so often with it as vars, or for
+   * those who were chosen and stand in it.
+   */
   | {
       readonly kind: 'step_opened';
       readonly path: string;
-      readonly body: 'scatter' | 'loop';
+      readonly body: BodyKind;
       readonly source: ValueSource;
       readonly count: number;
-      /** Outcomes of items are kept for a GATHER step. */
+      /** Outcomes of items are kept: for a GATHER step, or for the output of the step itself. */
       readonly keeps: boolean;
     }
   /** Enough items for one tick: the next begin at this time, 0: now. */

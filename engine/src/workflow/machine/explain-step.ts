@@ -17,10 +17,17 @@ function workerOf({ worker }: StepState): string {
   return worker === null ? 'an unknown worker' : `worker ${worker}`;
 }
 
+const WHAT_ENDS = {
+  scatter: 'items have ended',
+  loop: 'iterations at most have ended',
+  select: 'recipients have been gone through',
+  slate: 'runs of it have ended',
+} as const;
+
 function progress({ body }: StepState): string {
   if (body === null) return 'nothing of which has begun';
   const ended = body.completed + body.failed + body.stopped;
-  const what = body.kind === 'scatter' ? `items have ended` : `iterations at most have ended`;
+  const what = WHAT_ENDS[body.kind];
   return `${ended} of ${body.count} ${what}${body.failed === 0 ? '' : `, ${body.failed} of them failed`}`;
 }
 

@@ -216,6 +216,13 @@ export type PlanStep =
       readonly slateSize: number | null;
       /** Fewer than these are no choice. */
       readonly atLeast: number;
+      /** What is done with those who were chosen; absent: nothing, the step is done once they are held. */
+      readonly body?: PlanBody;
+      readonly mode: SelectMode;
+      /** Recipients under way at a time, where the body runs for each. */
+      readonly maxParallel: number;
+      /** For how many of so many recipients the body may fail, where it runs for each. */
+      readonly tolerated: (recipients: number) => number;
     })
   | (PlanStepBase & {
       readonly type: 'SIGNAL';
@@ -265,6 +272,12 @@ export interface PlanUpdate {
   /** What the caller is answered; null: the output of the step. */
   readonly output: Template | null;
 }
+
+/**
+ * For whom the body of a SELECT step runs: for each recipient; in their order until it completes for one of them; once
+ * for all of them.
+ */
+export type SelectMode = 'each' | 'ranked' | 'slate';
 
 /** What a gathered list holds for an item that failed: null, nothing at all, or `{"error": ...}`. */
 export type FailedItems = 'null' | 'skip' | 'error';

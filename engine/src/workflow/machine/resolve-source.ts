@@ -2,6 +2,7 @@
 import { impossible } from '../../kernel/index.js';
 import { itemAt } from './list.js';
 import { indexOfScope, ownerOfScope, scopeOfPath } from './path.js';
+import { recipientsIn } from './selection.js';
 import type { StepState } from './state.js';
 import type { Value, ValueSource } from './value.js';
 
@@ -13,30 +14,34 @@ export interface Values {
 
 /** A body around a step, and which of its items or iterations. */
 export interface Around {
-  /** The scatter or loop. */
+  /** The step that runs it. */
   readonly owner: StepState;
   readonly index: number;
 }
 
-/** The innermost body of a kind around a scope; undefined when there is none. */
-export function bodyAround({ steps }: Values, scope: string, kind?: 'scatter' | 'loop'): Around | undefined {
+/** The innermost body around a scope, or the innermost that has an item or vars; undefined when there is none. */
+export function bodyAround({ steps }: Values, scope: string, has?: 'item' | 'vars'): Around | undefined {
   for (let at = scope; at !== ''; at = scopeOfPath(ownerOfScope(at))) {
     const owner = steps.get(ownerOfScope(at));
-    if (owner?.body && (kind === undefined || owner.body.kind === kind)) return { owner, index: indexOfScope(at) };
+    const had = owner?.body?.kind === 'loop' ? 'vars' : 'item';
+    if (owner?.body && (has === undefined || had === has)) return { owner, index: indexOfScope(at) };
   }
   return undefined;
 }
 
-/** The item of the innermost scatter around a scope. */
+/** The item of the innermost body around a scope that has items. */
 export function itemOf(values: Values, scope: string): Value | undefined {
-  const around = bodyAround(values, scope, 'scatter');
+  const around = bodyAround(values, scope, 'item');
   if (!around?.owner.body) return undefined;
-  return itemAt(valueOf(values, around.owner.body.source, around.owner.path), around.index);
+  const { body, path } = around.owner;
+  const source = valueOf(values, body.source, path);
+  if (body.kind === 'slate') return source;
+  return itemAt(body.kind === 'select' ? recipientsIn(source) : source, around.index);
 }
 
 /** What the innermost loop around a scope carries. */
 export function varsOf(values: Values, scope: string): Value | undefined {
-  const around = bodyAround(values, scope, 'loop');
+  const around = bodyAround(values, scope, 'vars');
   return around?.owner.body ? valueOf(values, around.owner.body.source, around.owner.path) : undefined;
 }
 
@@ -68,7 +73,7 @@ export function valueOf(values: Values, source: ValueSource, path: string): Valu
  */
 export function isCutOfLarge(values: Values, source: ValueSource, path: string, bytes: number): boolean {
   if (source.kind !== 'item' && source.kind !== 'vars') return false;
-  const around = bodyAround(values, scopeOfPath(path), source.kind === 'item' ? 'scatter' : 'loop');
+  const around = bodyAround(values, scopeOfPath(path), source.kind);
   if (!around?.owner.body) return false;
   const { body, path: owner } = around.owner;
   const isCut = source.kind === 'item' && valueOf(values, body.source, owner).data.byteLength > bytes;

@@ -5,12 +5,13 @@
  * its body does not go on, else as completed. Its outcome goes into the step that runs the body, its steps leave the
  * state. That step then begins more, or ends once nothing of its body is under way.
  */
-import { DuctorError } from '../../kernel/index.js';
+import { DuctorError, impossible } from '../../kernel/index.js';
 import { openOf, scatterOutput } from './body-state.js';
 import { bodyOutput } from './body-output.js';
 import { ownFailure, tryPlan } from './failure.js';
 import { indexOfScope, ownerOfScope, scopeName, scopeOfPath } from './path.js';
-import type { PlanStep } from './plan.js';
+import type { PlanBody, PlanStep } from './plan.js';
+import { selectOutput } from './selection.js';
 import { startStep } from './start-steps.js';
 import type { BodyState, RunFailure, StepState } from './state.js';
 import { isActiveStatus, isBodyStatus, isWaitingStatus } from './step-table.js';
@@ -23,6 +24,14 @@ import type { ValueSource } from './value.js';
  * row grows with the length of a list, and other runs get their turn.
  */
 const BEGIN_AT_MOST = 500;
+
+type Select = PlanStep & { readonly type: 'SELECT' };
+
+/** The failure of an item. */
+interface Failed {
+  readonly error: RunFailure;
+  readonly index: number;
+}
 
 type Owner = StepState & { readonly body: BodyState };
 
@@ -69,11 +78,11 @@ function endOwner(tick: Tick, path: string, error: RunFailure | null): void {
 }
 
 /** Begins the body for the next item or iteration. */
-function beginNext(tick: Tick, owner: Owner, step: PlanStep & { readonly type: 'SCATTER' | 'LOOP' }): void {
+function beginNext(tick: Tick, owner: Owner, { body }: { readonly body: PlanBody }): void {
   const scope = scopeName(owner.path, owner.body.begun);
   tick.begun += 1;
   const place = placeAt(tick, scope);
-  for (const root of step.body.steps) {
+  for (const root of body.steps) {
     if (!goesOn(tick)) return;
     if (root.incoming.length === 0) startStep(tick, root, place);
   }
@@ -111,6 +120,32 @@ function goOnScatter(tick: Tick, path: string, step: PlanStep & { readonly type:
   }
 }
 
+/** Ends a step whose body has ended for those who were chosen. */
+function endSelect(tick: Tick, { path, body }: Owner, { mode }: Select): void {
+  const { source } = body;
+  if (source.kind !== 'value') impossible('select-source', `step ${path} keeps what it chose nowhere`);
+  const output = tryPlan(() => selectOutput(source.value, body, mode, path));
+  if (!output.ok) return endOwner(tick, path, ownFailure(path, output.error));
+  emit(tick, { kind: 'step_completed', path, attempt: 0, output: output.value });
+  tick.ended.push(path);
+}
+
+function goOnSelect(tick: Tick, path: string, step: Select, run: { readonly body: PlanBody }): void {
+  const most = step.mode === 'each' ? step.maxParallel : 1;
+  for (;;) {
+    const owner = ownerAt(tick, path);
+    if (owner === undefined || !goesOn(tick)) return;
+    const { body } = owner;
+    const isDone = body.begun === body.count || (step.mode === 'ranked' && body.completed > 0);
+    if (isDone) {
+      if (openOf(body) === 0) endSelect(tick, owner, step);
+      return;
+    }
+    if (openOf(body) >= most || !mayBegin(tick, owner)) return;
+    beginNext(tick, owner, run);
+  }
+}
+
 function goOnLoop(tick: Tick, owner: Owner, step: PlanStep & { readonly type: 'LOOP' }): void {
   const { path, body } = owner;
   if (openOf(body) > 0) return;
@@ -130,6 +165,7 @@ export function goOnBody(tick: Tick, path: string): void {
     const step = planStepAt(tick, path);
     if (step.type === 'SCATTER') goOnScatter(tick, path, step);
     if (step.type === 'LOOP') goOnLoop(tick, owner, step);
+    if (step.type === 'SELECT' && step.body !== undefined) goOnSelect(tick, path, step, { body: step.body });
     return;
   }
   if (openOf(owner.body) === 0) endOwner(tick, path, owner.status === 'CLOSING' ? owner.error : null);
@@ -149,7 +185,7 @@ function endingOf(tick: Tick, scope: string, step: PlanStep): Ending {
     const isLast = step.until(place.expressions);
     return { output: bodyOutput(tick, place, `the output of ${scope}`), isLast };
   }
-  const isRead = step.type === 'SCATTER' && step.keeps;
+  const isRead = step.type === 'SELECT' || (step.type === 'SCATTER' && step.keeps);
   return { output: isRead ? bodyOutput(tick, place, `the output of ${scope}`) : null, isLast: false };
 }
 
@@ -161,8 +197,22 @@ function scopeFailed(tick: Tick, scope: string, error: RunFailure): void {
   if (owner?.status !== 'OPEN') return;
   const step = planStepAt(tick, path);
   if (step.type === 'LOOP') return closeOwner(tick, owner, error);
+  if (step.type === 'SELECT') return selectFailed(tick, owner, step, { error, index });
   const tolerated = step.type === 'SCATTER' ? step.tolerated(owner.body.count) : 0;
   if (owner.body.failed > tolerated) closeOwner(tick, owner, tooMany(owner, error, index, tolerated));
+}
+
+/** The body failed for a recipient: the next in order is tried, or it is one too many. */
+function selectFailed(tick: Tick, owner: Owner, step: Select, { error, index }: Failed): void {
+  const { body } = owner;
+  if (step.mode === 'slate') return closeOwner(tick, owner, error);
+  if (step.mode === 'ranked') {
+    if (body.failed < body.count) return;
+    const message = `the body failed for all ${body.count} recipients; for the last: ${error.message}`;
+    return closeOwner(tick, owner, { ...error, message });
+  }
+  const tolerated = step.tolerated(body.count);
+  if (body.failed > tolerated) closeOwner(tick, owner, tooMany(owner, error, index, tolerated));
 }
 
 function scopeCompleted(tick: Tick, scope: string): void {

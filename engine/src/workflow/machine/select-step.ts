@@ -1,29 +1,42 @@
 /** SELECT steps: what they ask for is decided under locks, in the commit of the tick that asks (selecting.ts). */
 import { checkSize } from './failure.js';
 import type { PlanStep } from './plan.js';
+import type { Selection } from './selection.js';
 import { holdingFamily, refusalOf, type Selected } from './selecting.js';
+import type { BodyState } from './state.js';
 import { emit, type Place, type Tick } from './tick.js';
 import { jsonValue } from './value.js';
 
 type Granted = Selected & { readonly kind: 'granted' };
 
-/** Shows what was granted: from here on it is held. */
-function show(tick: Tick, path: string, { poolId, digest, isReused, recipients }: Granted): void {
+type Select = PlanStep & { readonly type: 'SELECT' };
+
+/** Shows what was granted: from here on it is held. Then the body runs for it, where there is one. */
+function show(tick: Tick, step: Select, path: string, { poolId, digest, isReused, recipients }: Granted): void {
   emit(tick, { kind: 'slate_reserved', path, poolId, digest, isReused, recipients: jsonValue(recipients) });
-  emit(tick, { kind: 'step_completed', path, attempt: 0, output: jsonValue({ pool_id: poolId, recipients }) });
-  tick.ended.push(path);
+  const chosen: Selection = { pool_id: poolId, recipients };
+  const value = jsonValue(chosen);
+  if (step.body === undefined) {
+    emit(tick, { kind: 'step_completed', path, attempt: 0, output: value });
+    tick.ended.push(path);
+    return;
+  }
+  const [body, count] = step.mode === 'slate' ? (['slate', 1] as const) : (['select', recipients.length] as const);
+  emit(tick, { kind: 'step_opened', path, body, source: { kind: 'value', value }, count, keeps: true });
+  tick.owners.add(path);
+}
+
+/** Whether the body of the step may fail once more: the next in order is tried, or so many failures do not matter. */
+export function mayFailOne({ mode, tolerated }: Select, { begun, count, failed }: BodyState): boolean {
+  if (mode === 'slate') return false;
+  return mode === 'ranked' ? begun < count : failed < tolerated(count);
 }
 
 /**
  * Begins a SELECT step. Throws what its routable throws, and the refusal: then nothing is held and nothing is shown.
  * Without an answer the step waits: the tick is computed anew under the locks that it asked for.
  */
-export function startSelect(
-  tick: Tick,
-  step: PlanStep & { readonly type: 'SELECT' },
-  place: Place,
-  path: string,
-): void {
+export function startSelect(tick: Tick, step: Select, place: Place, path: string): void {
   const routable = step.routable.evaluate(place.expressions);
   const shown = checkSize(jsonValue(routable), `the routable of step ${path}`);
   emit(tick, { kind: 'step_selecting', path, pool: step.pool, routable: shown });
@@ -33,5 +46,5 @@ export function startSelect(
   const answer = tick.gate.select({ path, family, pool, routable, slateSize, atLeast, pinned });
   if (answer === null) return;
   if (answer.kind === 'refused') throw refusalOf(answer);
-  show(tick, path, answer);
+  show(tick, step, path, answer);
 }

@@ -2,6 +2,7 @@
 import { WORKER_LOST } from './apply-entry.js';
 import { isGivenUp, triesAgain } from './draft.js';
 import { MAX_VALUE_BYTES } from './failure.js';
+import { mayFailOne } from './select-step.js';
 import type { AttemptOutcome, Disposition, RunInput } from './inputs.js';
 import { ownerOfScope, scopeOfPath } from './path.js';
 import type { PlanStep } from './plan.js';
@@ -51,6 +52,7 @@ function isHandled(tick: Tick, path: string): boolean {
   if (scope === '') return false;
   const owner = planStepAt(tick, ownerOfScope(scope));
   const body = tick.draft.steps.get(ownerOfScope(scope))?.body;
+  if (owner.type === 'SELECT' && body && mayFailOne(owner, body)) return true;
   if (owner.type === 'SCATTER' && body && body.failed < owner.tolerated(body.count)) return true;
   return isHandled(tick, ownerOfScope(scope));
 }

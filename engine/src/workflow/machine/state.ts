@@ -68,10 +68,16 @@ export interface ItemFailure {
 /** What came of an item: its output, its failure, or nothing as long as it has not ended. */
 export type ItemOutcome = Value | ItemFailure | null;
 
+/** For what a body runs: items of a list, a loop, recipients that were chosen, all of them together. */
+export type BodyKind = 'scatter' | 'loop' | 'select' | 'slate';
+
 /** The body of a step that is under way, or was. */
 export interface BodyState {
-  readonly kind: 'scatter' | 'loop';
-  /** scatter: where the list stands. loop: what the next iteration reads as `vars`. */
+  readonly kind: BodyKind;
+  /**
+   * scatter: where the list stands. loop: what the next iteration reads as `vars`. select: what was chosen, whose
+   * recipients are the items. slate: what was chosen, which is the only item.
+   */
   readonly source: ValueSource;
   /** Items of the list, or most iterations. */
   readonly count: number;

@@ -152,7 +152,8 @@ export function planStepAt(tick: Tick, path: string): PlanStep {
 function bodyOf(tick: Tick, scope: string): PlanBody {
   if (scope === '') return tick.plan;
   const owner = planStepAt(tick, ownerOfScope(scope));
-  if (owner.type === 'SCATTER' || owner.type === 'LOOP') return owner.body;
+  const body = owner.type === 'SCATTER' || owner.type === 'LOOP' || owner.type === 'SELECT' ? owner.body : undefined;
+  if (body !== undefined) return body;
   return impossible('plan-body', `step ${owner.ref} of ${tick.plan.familySlug} is ${owner.type} and has no body`);
 }
 

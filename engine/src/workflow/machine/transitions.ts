@@ -50,7 +50,7 @@ export const STEP_TRANSITIONS: Readonly<Record<StepEntry['kind'], readonly StepF
   step_skipped: ['PENDING'],
   step_cancelling: ['SCHEDULED', 'RUNNING'],
   step_cancelled: ['CANCELLING', 'BACKOFF', 'WAITING', 'SCHEDULED', 'RUNNING', 'OPEN', 'CLOSING'],
-  step_opened: ['PENDING'],
+  step_opened: ['PENDING', 'WAITING'],
   step_continuing: ['OPEN'],
   step_closing: ['OPEN'],
   step_collected: ['PENDING', 'OPEN'],
@@ -92,6 +92,8 @@ interface Had {
   /** Whether it has taken the update that its attempts answer. */
   readonly hasTaken: boolean;
   readonly gate: GateState | null;
+  /** Whether it waits for recipients, and for nothing else. */
+  readonly isSelecting: boolean;
 }
 
 /** Why what a step has asked for forbids the entry; null: it does not. */
@@ -120,6 +122,7 @@ function refusal(draft: Draft, entry: StepEntry, from: StepFrom, had: Had): stri
   }
   const gate = gateRefusal(entry, from, had);
   if (gate !== null) return gate;
+  if (entry.kind === 'step_opened' && from === 'WAITING' && !had.isSelecting) return 'which selects nobody';
   if (entry.kind === 'child_told') return hasChild && draft.compensating === null ? null : 'which has none to tell';
   if (entry.kind === 'sub_step_completed') return null;
   // What a child comes to is a fact, like the result of an attempt.
@@ -156,7 +159,9 @@ export function checkStepEntry(draft: Draft, entry: StepEntry): StepState | unde
   const named = attemptNamed(entry, from, previous);
   if (attempt !== named) refuse(draft, entry, `of step ${entry.path} names attempt ${attempt}, not ${named}`);
   const hasChild = previous !== undefined && previous.child !== null;
-  const had = { hasChild, hasTaken: Boolean(previous?.taken), gate: previous?.gate ?? null };
+  const hasTaken = Boolean(previous?.taken);
+  const isSelecting = !hasChild && !hasTaken && !previous?.gate && !previous?.awaits && previous?.dueAtUs === null;
+  const had = { hasChild, hasTaken, gate: previous?.gate ?? null, isSelecting };
   const why = placeRefusal(draft, entry, previous) ?? refusal(draft, entry, from, had);
   if (why !== null) refuse(draft, entry, `of step ${entry.path}, ${why}`);
   return previous;

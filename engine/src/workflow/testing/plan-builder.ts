@@ -4,7 +4,7 @@ import { DEFAULT_PRIORITY } from '../machine/plan.js';
 import type { ClosePolicy, Compensation, ExpressionScope, FailedItems, Join } from '../machine/index.js';
 import type { OpenApproval, Plan, PlanBody, PlanEdge, PlanSignal, PlanStep, PlanUpdate } from '../machine/index.js';
 import type { RetryPlan, Template, ValueSource } from '../machine/index.js';
-import type { SemaphorePlan } from '../machine/plan.js';
+import type { SelectMode, SemaphorePlan } from '../machine/plan.js';
 
 /** A template from a function, or from where the value stands. */
 export function template(evaluate: (scope: ExpressionScope) => unknown, source: ValueSource | null = null): Template {
@@ -135,6 +135,14 @@ export type StepSpec =
       readonly routable?: Template;
       readonly slateSize?: number;
       readonly atLeast?: number;
+      /** Default: none. */
+      readonly body?: BodySpec;
+      /** Default: each. */
+      readonly mode?: SelectMode;
+      /** Default: 100. */
+      readonly maxParallel?: number;
+      /** For how many it may fail. Default: 0. */
+      readonly tolerated?: number;
       readonly join?: Join | undefined;
     }
   | {
@@ -227,7 +235,9 @@ function stepOf(ref: string, spec: StepSpec, edges: readonly PlanEdge[]): PlanSt
       return { input: RUN_INPUT, isCurrent: false, ...spec, ...base };
     case 'SELECT': {
       const { pool = '', routable = template(() => ({})), slateSize = null, atLeast = 1 } = spec;
-      return { ...base, type: 'SELECT', pool, routable, slateSize, atLeast };
+      const { mode = 'each', maxParallel = 100, tolerated = 0, body } = spec;
+      const run = { mode, maxParallel, tolerated: () => tolerated, ...(body && { body: bodyOf(body) }) };
+      return { ...base, type: 'SELECT', pool, routable, slateSize, atLeast, ...run };
     }
     case 'SUB_WORKFLOW': {
       const child = { version: 0, input: RUN_INPUT, isDetached: false, closePolicy: 'cancel' as const };
@@ -271,7 +281,7 @@ function bodyOf({ steps, edges = [], output }: BodySpec): PlanBody {
 
 /** The steps of a body and of the bodies in it. */
 function allSteps({ steps }: PlanBody): readonly PlanStep[] {
-  return steps.flatMap((step) => ('body' in step ? [step, ...allSteps(step.body)] : [step]));
+  return steps.flatMap((step) => ('body' in step && step.body ? [step, ...allSteps(step.body)] : [step]));
 }
 
 function signalOf(step: PlanStep): PlanSignal | undefined {

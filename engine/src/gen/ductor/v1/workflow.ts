@@ -177,7 +177,7 @@ export interface StepDefinition {
   join:
     | Join
     | undefined;
-  /** Steps that SCATTER and LOOP run. */
+  /** Steps that SCATTER, LOOP and, where it has any, SELECT run. */
   body:
     | BodyDefinition
     | undefined;

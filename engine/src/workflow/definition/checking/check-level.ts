@@ -3,7 +3,7 @@ import type { CelCompiler } from '../../../expressions/index.js';
 import { compilerWithin, type BodyVariable } from '../computing/cel-schemas.js';
 import type { Graph } from '../graph.js';
 import { DEFINITION_LIMITS } from '../limits.js';
-import { gatheredOf, maxParallelOf } from '../step-types/index.js';
+import { gatheredOf, maxParallelOf, selectParallelOf } from '../step-types/index.js';
 import { didYouMean } from '../suggest.js';
 import { surelyEnded, type IsSure } from '../surely-ended.js';
 import { COMPENSATE } from './check-compensations.js';
@@ -102,8 +102,7 @@ class Level {
     const around = new Set([...(reader.around ?? []), ...(step.ref === undefined ? [] : [step.ref])]);
     const isSure = (ref: string): boolean =>
       this.own.has(ref) ? this.isSure(ref, step.ref ?? '') : outside.isSure(ref);
-    const isScatter = step.type?.name === 'STEP_TYPE_SCATTER';
-    const parallel = outside.parallel * (isScatter ? maxParallelOf(step.args) : 1);
+    const parallel = outside.parallel * parallelOf(step);
     return { reader: { ...reader, around }, isSure, variables, parallel, handlers: outside.handlers };
   }
 
@@ -118,6 +117,12 @@ class Level {
       isBefore: (other) => (own.has(other) ? isBefore(other) : outside.reader.isBefore(other)),
     };
   }
+}
+
+/** Runs of its body that may be under way at a time. */
+function parallelOf({ type, args }: ReadStep): number {
+  if (type?.name === 'STEP_TYPE_SELECT') return selectParallelOf(args);
+  return type?.name === 'STEP_TYPE_SCATTER' ? maxParallelOf(args) : 1;
 }
 
 function without(set: ReadonlySet<string>, one: string): ReadonlySet<string> {

@@ -33,7 +33,7 @@ const STEP_FIELDS = ['ref', 'type', 'title', 'args', 'join', 'body', ...OPTIONS]
 
 /** Step types of the language that this version does not have. */
 const LATER_TYPES: ReadonlySet<string> = new Set(
-  ['SELECT', 'ROUTE'].concat(['CLAIM', 'ACTION', 'EMIT']).map((name) => `STEP_TYPE_${name}`),
+  ['ROUTE', 'CLAIM', 'ACTION', 'EMIT'].map((name) => `STEP_TYPE_${name}`),
 );
 
 /** A step as far as it could be read. */
@@ -161,5 +161,5 @@ export function checkStep(checks: ExpressionChecks, step: ReadStep): void {
   const path = childPath(reader.path, 'args');
   const fields = type.fieldsOf(args);
   if (fields !== undefined) checkFields(checks, path, args, fields, `the args of ${type.name}`);
-  type.check?.(checks, path, args);
+  type.check?.(checks, path, args, field(reader.object, 'body') !== undefined);
 }

@@ -65,10 +65,16 @@ function readBody(step: ReadStep, shared: Shared, depth: number): ReadLevel | un
   if (type?.body === undefined) {
     const body = field(reader.object, 'body');
     if (body === undefined || type === undefined) return undefined;
-    reader.problems.add(path, body, `has no effect on ${type.name}`, 'Remove it: only SCATTER and LOOP run a body.');
+    reader.problems.add(
+      path,
+      body,
+      `has no effect on ${type.name}`,
+      'Remove it: only SCATTER, LOOP and SELECT run a body.',
+    );
     return undefined;
   }
-  const body = requireField(reader, 'body', `{"steps": ${STEP_EXAMPLE}}`);
+  const isAbsent = type.body.isOptional === true && field(reader.object, 'body') === undefined;
+  const body = isAbsent ? undefined : requireField(reader, 'body', `{"steps": ${STEP_EXAMPLE}}`);
   const inner = body === undefined ? undefined : readObject(reader.problems, path, body);
   if (inner === undefined) return undefined;
   if (depth > DEFINITION_LIMITS.bodyDepth) {

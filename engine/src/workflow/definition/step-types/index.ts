@@ -40,3 +40,4 @@ export const STEP_TYPES: ReadonlyMap<string, StepType> = new Map(
 export type { BodyKind, CompiledBody, PlanAction, StepOption, StepType } from './step-type.js';
 export { gatheredOf } from './gather.js';
 export { maxParallelOf } from './scatter.js';
+export { selectParallelOf } from './select.js';

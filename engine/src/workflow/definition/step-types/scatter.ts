@@ -17,7 +17,8 @@ const ITEMS: ExprField = {
   result: { list: 'dyn' },
 };
 
-const MAX_PARALLEL: LiteralField = {
+/** Items under way at a time. */
+export const MAX_PARALLEL: LiteralField = {
   kind: 'literal',
   isRequired: false,
   example: '20',
@@ -30,7 +31,8 @@ const MAX_PARALLEL: LiteralField = {
 
 const PERCENT = /^(100|[0-9]{1,2})(\.[0-9]{1,3})?%$/;
 
-const TOLERATE: LiteralField = {
+/** How many items may fail. */
+export const TOLERATE: LiteralField = {
   kind: 'literal',
   isRequired: false,
   example: '3 or "5%"',
@@ -51,7 +53,8 @@ export function maxParallelOf(args: JsonObject): number {
   return typeof value === 'number' ? value : DEFAULT_PARALLEL;
 }
 
-function toleratedOf(args: JsonObject): (items: number) => number {
+/** How many of so many items may fail. */
+export function toleratedOf(args: JsonObject): (items: number) => number {
   const value = field(args, 'tolerate');
   if (typeof value !== 'string') return () => (typeof value === 'number' ? value : 0);
   // In thousandths of a percent, so that 5% of 20 is 1 exactly.

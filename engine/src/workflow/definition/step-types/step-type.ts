@@ -41,8 +41,8 @@ export interface StepType {
   readonly options: ReadonlySet<StepOption>;
   /** Fields of args, given the args themselves; undefined when it says all problems by itself. */
   readonly fieldsOf: (args: JsonObject) => Fields | undefined;
-  /** Problems that span fields. */
-  readonly check?: (checks: ExpressionChecks, path: string, args: JsonObject) => void;
+  /** Problems that span fields; `hasBody` says whether the step runs a body. */
+  readonly check?: (checks: ExpressionChecks, path: string, args: JsonObject, hasBody: boolean) => void;
   /** Whether a step with these args can end as FAILED. */
   readonly canFail: (args: JsonObject) => boolean;
   /** Whether a step with these args can fail by a timeout; absent: it cannot. */
@@ -69,6 +69,8 @@ export interface StepType {
 
 /** How a step type runs a body. */
 export interface BodyKind {
+  /** A step without one is none the less complete. Absent: it is not. */
+  readonly isOptional?: true;
   /** What expressions of the body may read beside what the step itself may. */
   readonly variables: readonly BodyVariable[];
   /** Args that are conditions asked in the body, once its steps have ended. */

@@ -173,18 +173,18 @@ export interface StepCancelled {
   abandoned: boolean;
 }
 
-/** The step runs its body for each item of a list, or again and again. */
+/** The step runs its body: for each item of a list, again and again, or for those whom it chose. */
 export interface StepOpened {
   path: string;
-  /** scatter or loop. */
+  /** scatter, loop, select (for each recipient) or slate (once for all). */
   body: string;
-  /** The list, or what the first iteration reads as vars. */
+  /** The list, what the first iteration reads as vars, or what was chosen. */
   source:
     | ValueSource
     | undefined;
-  /** Items of the list, or most iterations. */
+  /** Items of the list, most iterations, or recipients. */
   count: number;
-  /** Outcomes of items are kept for a GATHER step. */
+  /** Outcomes of items are kept: for a GATHER step, or for the output of the step itself. */
   keeps: boolean;
 }
 
@@ -652,7 +652,7 @@ export interface SnapshotSubStep {
 }
 
 export interface SnapshotBody {
-  /** scatter or loop. */
+  /** As in StepOpened. */
   kind: string;
   source: ValueSource | undefined;
   count: number;

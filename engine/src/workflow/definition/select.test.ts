@@ -1,0 +1,71 @@
+/** SELECT steps in definitions: what is valid, and what is wrong and where. */
+import { describe, expect, it } from 'vitest';
+import { createCelCompiler } from '../../expressions/index.js';
+import { compilePlan } from './compile.js';
+import type { Json, StepDefinition } from './definition.js';
+import { validateDefinition } from './validate.js';
+
+const cel = createCelCompiler();
+
+const POST: StepDefinition = { ref: 'post', type: 'STEP_TYPE_CALLBACK', input: 'item' };
+const BODY = { steps: [POST] };
+
+function select(args: { readonly [key: string]: Json }, more: Partial<StepDefinition> = {}): StepDefinition {
+  return { ref: 'buyers', type: 'STEP_TYPE_SELECT', args: { pool: 'solar', ...args }, ...more };
+}
+
+function problems(...steps: readonly StepDefinition[]): readonly string[] {
+  const { problems: found } = validateDefinition({ family_slug: 'selects', steps }, cel);
+  return found.map(({ path, problem }) => `${path} ${problem}`);
+}
+
+describe('a SELECT step', () => {
+  it.each<[string, StepDefinition]>([
+    ['nothing but its pool', select({})],
+    ['a body for each', select({ max_parallel: 2, tolerate: '50%' }, { body: BODY })],
+    ['a body for the ranked ones', select({ mode: 'ranked' }, { body: BODY })],
+    ['a body for the slate', select({ mode: 'slate' }, { body: BODY })],
+  ])('may have %s', (_, step) => {
+    expect(problems(step)).toEqual([]);
+  });
+
+  it.each<[string, StepDefinition, string]>([
+    ['a mode that is none', select({ mode: 'all' }, { body: BODY }), 'args.mode is none of each, ranked, slate'],
+    ['a mode without a body', select({ mode: 'ranked' }), 'args.mode has no effect without a body'],
+    ['a parallelism without a body', select({ max_parallel: 2 }), 'args.max_parallel has no effect without a body'],
+    [
+      'a tolerance where one is tried after the other',
+      select({ mode: 'ranked', tolerate: 1 }, { body: BODY }),
+      'args.tolerate has no effect in mode ranked',
+    ],
+    ['a body without steps', select({}, { body: { steps: [] } }), 'body.steps is empty'],
+  ])('may not have %s', (_, step, problem) => {
+    expect(problems(step)).toContain(`steps[0].${problem}`);
+  });
+
+  it('counts its recipients among what may be under way', () => {
+    const inner = select({ slate: 20 }, { body: BODY });
+    const outer: StepDefinition = {
+      ref: 'all',
+      type: 'STEP_TYPE_SCATTER',
+      args: { items: 'input.list', max_parallel: 1000 },
+      body: { steps: [inner] },
+    };
+    expect(problems(outer)).toContainEqual(expect.stringMatching(/20000 items be under way at a time/));
+  });
+
+  it('cannot be read from its own body, whose steps nobody outside can read', () => {
+    const own = select({}, { body: { steps: [{ ...POST, input: 'steps.buyers.output' }] } });
+    expect(problems(own)).toHaveLength(1);
+    const other: StepDefinition = { ref: 'other', type: 'STEP_TYPE_CALLBACK', input: 'steps.post.output' };
+    expect(problems(select({}, { body: BODY }), other)).toHaveLength(1);
+  });
+
+  it('has its body in the plan, of which it is a part', () => {
+    const steps = [select({ mode: 'ranked' }, { body: BODY })];
+    const plan = compilePlan({ family_slug: 'selects', steps }, 1, cel);
+    expect([...plan.stepByRef.keys()].toSorted()).toEqual(['buyers', 'post']);
+    expect(plan.steps[0]).toMatchObject({ type: 'SELECT', mode: 'ranked', body: { steps: [{ ref: 'post' }] } });
+    expect(plan.selects).toBe(true);
+  });
+});
