@@ -67,6 +67,26 @@ describe('the page about routing', () => {
     expect(replayed['is_same']).toBe(true);
   });
 
+  it('works values out of the work', async () => {
+    const { id } = await run('"name": "by-region"');
+    const member = { name: 'West', state: 'RECIPIENT_STATE_AVAILABLE', tags: ['west'] };
+    await post(`/api/pools/${id}/recipients`, member);
+    const preview = (zip: string, amount: number): Promise<Data> => {
+      const routable = { id: 'w', attributes: { zip, amount } };
+      return post('/api/routing/route:preview', { pool_id: id, routable, explain: true });
+    };
+    const enrichments = [
+      { name: 'region', value: 'west', problem: '' },
+      { name: 'is_large', value: false, problem: '' },
+    ];
+    const hops = [{ eligible: 1, enrichments }];
+    expect(await preview('50667', 1)).toMatchObject({ outcome: 'assigned', explanation: { hops } });
+    expect(await preview('50667', 1000)).toMatchObject({ outcome: 'no_eligible_recipient' });
+    const problem = 'its table has no such row';
+    const failed = { hops: [{ enrichments: [{ name: 'region', problem }, { name: 'is_large' }] }] };
+    expect(await preview('1', 1)).toMatchObject({ outcome: 'error', reason: 'enrichment_failed', explanation: failed });
+  });
+
   it('ends assignments, and hears how they went', async () => {
     expect(await run('state=ASSIGNMENT_STATE_ACTIVE')).toMatchObject([{ id: variables['ASSIGNMENT_ID'] }]);
     expect(await run('/api/routing/outcomes')).toMatchObject({ failures_in_a_row: 0, latency_ms: 350 });

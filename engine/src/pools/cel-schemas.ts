@@ -41,6 +41,12 @@ export const ROUTABLE_SCHEMA: CelSchema = {
   variables: { routable: ROUTABLE, now: 'timestamp' },
 };
 
+/** Enrichments: the routable, and those that were worked out before. */
+export const ENRICHMENT_SCHEMA: CelSchema = {
+  id: 'routing/enrichment/v1',
+  variables: { routable: ROUTABLE, enrichments: { map: 'dyn' }, now: 'timestamp' },
+};
+
 /** Conditions and scores of candidates. */
 export const CANDIDATE_SCHEMA: CelSchema = {
   id: 'routing/candidate/v1',

@@ -1,5 +1,5 @@
 /** Pools and their recipients: what they are, how they are checked, when they are open. */
-export { CANDIDATE_SCHEMA, ROUTABLE_SCHEMA } from './cel-schemas.js';
+export { CANDIDATE_SCHEMA, ENRICHMENT_SCHEMA, ROUTABLE_SCHEMA } from './cel-schemas.js';
 export { expressionField } from './fields/expression-field.js';
 export {
   count,
@@ -13,6 +13,7 @@ export {
   text,
 } from './fields/primitives.js';
 export { check, checkUpdate, mergePatch, type ObjectCheck } from './objects/check.js';
+export { MAX_VALUE_CHARS } from './objects/enrichment.js';
 export { FALLBACK_KINDS, FALLBACK_REASONS, OUTAGE_REASONS, type Fallback } from './objects/fallback.js';
 export { fallbacksOf, poolCheck, standbysOf, type PoolFields } from './objects/pool.js';
 export type { PoolConfig } from './objects/pool-config.js';

@@ -21,7 +21,8 @@ export { replay, replayExported, type ExportedDecision, type Replay } from './de
 export { documentsOf, writeRecord } from './decisions/write-record.js';
 export { admissionOf, fits, type Admission, type Admit, type Usage } from './pipeline/admission.js';
 export { decide } from './pipeline/decide.js';
-export type { Decision, DecisionInput, Enriched, Hop, PoolSnapshot } from './pipeline/decision.js';
+export type { Decision, DecisionInput, Hop, PoolSnapshot } from './pipeline/decision.js';
+export type { Enriched } from './pipeline/enrich.js';
 export { afterHealthOutcome, HEALTHY, type Health } from './pipeline/health.js';
 export { OUTCOMES, REASONS, type Outcome, type OutcomeClass, type Reason } from './pipeline/outcomes.js';
 export { VERDICT_CODES, type Verdict, type VerdictCode } from './pipeline/verdicts.js';

@@ -61,6 +61,16 @@ function droppedNames({ count, recipients }: DroppedRecipients): string {
   return oneLine([...shown, ...(more > 0 ? [`${more} more`] : [])].join(', '));
 }
 
+/** What was worked out of the work before anybody was looked at. */
+function enrichedLines({ enrichments }: ExplainedHop, pens: Pens): readonly string[] {
+  return enrichments.map(({ name, value, problem }) => {
+    const head = `  ${oneLine(name)}: `;
+    const failed = `none, ${oneLine(problem).replaceAll('_', ' ')}`;
+    const text = problem === '' ? oneLine(JSON.stringify(value)) : failed;
+    return pens.paint(problem === '' ? 'quiet' : 'warning', `${head}${pens.fit(text, head.length)}`);
+  });
+}
+
 /** All recipients of a pool, and a line for each verdict that took some out. */
 function funnelLines(hop: ExplainedHop, pens: Pens): readonly string[] {
   const all = hop.considered;
@@ -118,6 +128,7 @@ function hopLines(hop: ExplainedHop, names: ReadonlyMap<string, string>, pens: P
   ];
   return [
     `${paint('strong', oneLine(hop.poolName || hop.poolId))}, by ${oneLine(hop.strategy)}`,
+    ...enrichedLines(hop, pens),
     ...funnelLines(hop, pens),
     ...(ranked.length === 0 ? [] : [`  ${paint('quiet', `ranking${chanceText(hop)}`)}`, ...ranked]),
     ...attemptLines(hop.attempts, names),

@@ -8,6 +8,7 @@ import { scheduleField, zoneField } from '../schedule/schedule.js';
 import { STRATEGY_NAMES } from '../strategy/names.js';
 import { recipeField, treeOfRecipe } from '../strategy/recipes.js';
 import { readTree } from '../strategy/tree.js';
+import { enrichmentsField } from './enrichment.js';
 import { fallbackField } from './fallback.js';
 
 const SECOND = 1000;
@@ -74,16 +75,8 @@ const claim = z.strictObject({
     .optional(),
 });
 
-const enrichment = z.strictObject({
-  name: text(64, 1),
-  kind: z.enum(['lookup', 'expr', 'connector']),
-  timeout: duration(1, MINUTE).optional(),
-  on_error: z.enum(['skip', 'fail']).optional(),
-});
-
 const PLAIN = {
   routing_mode: z.enum(['auto', 'claim']).optional(),
-  enrichments: z.array(enrichment).max(16).optional(),
   default_timeout: duration(100, DAY).optional(),
   offer_timeout: duration(SECOND, DAY).optional(),
   requires_acceptance: z.boolean().optional(),
@@ -148,6 +141,7 @@ export function poolConfigSchema(compiler: CelCompiler) {
     strategy_tree: tree.optional(),
     tie_break: tree.optional(),
     shadow: z.union([shadow, z.array(shadow).max(3)]).optional(),
+    enrichments: enrichmentsField(compiler).optional(),
     eligibility_rule: expressionField(compiler, CANDIDATE_SCHEMA, 'bool').optional(),
     affinity: z
       .strictObject({

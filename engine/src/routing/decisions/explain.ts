@@ -1,6 +1,7 @@
 /** Why this one: a decision as a funnel, from all recipients of each pool to the one that was chosen. */
 import type { PoolFields } from '../../pools/index.js';
 import type { Decision, Hop } from '../pipeline/decision.js';
+import type { Enriched } from '../pipeline/enrich.js';
 import { exclusionsOf } from '../pipeline/hop.js';
 import type { Outcome, OutcomeClass, Reason } from '../pipeline/outcomes.js';
 
@@ -28,6 +29,8 @@ export interface ExplainedHop {
   readonly poolId: string;
   readonly poolName: string;
   readonly strategy: string;
+  /** What was worked out of the work before. */
+  readonly enrichments: readonly Enriched[];
   readonly considered: number;
   readonly eligible: number;
   /** By the first verdict of each recipient, in the order in which they are asked. */
@@ -117,6 +120,7 @@ function explainHop(hop: Hop): ExplainedHop {
     poolId: view.id,
     poolName: fields.name,
     strategy: strategyName(fields),
+    enrichments: hop.enriched?.brought ?? [],
     considered: hop.filtered?.looked.length ?? 0,
     eligible: hop.filtered?.candidates.length ?? 0,
     dropped: droppedIn(hop),

@@ -7,7 +7,7 @@ import type { Binding } from '../core/candidate.js';
 import type { Routable } from '../core/routable.js';
 import { seedOf, type Seed } from '../core/stream.js';
 import { admissionOf, type Admission, type Admit } from '../pipeline/admission.js';
-import type { DecisionInput, Enriched, PoolSnapshot } from '../pipeline/decision.js';
+import type { DecisionInput, PoolSnapshot } from '../pipeline/decision.js';
 import { digestText } from '../pipeline/digest-text.js';
 import { poolView, withMembers, type PoolDocument, type PoolView } from '../pipeline/view.js';
 import { compileRules, ruleCheck, type CompiledRule } from '../rules/rule.js';
@@ -201,14 +201,6 @@ function readPinned(hops: readonly ReadHop[]): ReadonlyMap<string, number> {
   return pinned;
 }
 
-function readEnriched(written: unknown): readonly Enriched[] {
-  return listOf(written).map((entry) => ({
-    name: textOf(fieldOf(entry, 'name')) ?? '',
-    isOk: fieldOf(entry, 'isOk') === true,
-    ...(fieldOf(entry, 'value') === undefined ? {} : { value: fieldOf(entry, 'value') }),
-  }));
-}
-
 /** The pools. One that was gone through twice, for the recipient it falls back to, has one deadline. */
 function poolsOf(hops: readonly ReadHop[]): ReadonlyMap<string, PoolSnapshot> {
   const pools = new Map<string, PoolSnapshot>();
@@ -259,7 +251,6 @@ export function readRecord(text: string, documents: Documents, reader: RecordRea
     duplicateOf: textOf(fieldOf(given, 'duplicate')),
     spentUs: numberOf(fieldOf(given, 'spent')) ?? 0,
     tried: numberOf(fieldOf(given, 'tried')) ?? 0,
-    enrichments: readEnriched(fieldOf(given, 'enriched')),
     pinned: readPinned(hops),
     excluded: idsWhere(hops, 'x'),
     conflicting: idsWhere(hops, 'c'),

@@ -246,6 +246,7 @@ function dueOf({ snapshot, attempts, dueUs }: Hop): number | null | undefined {
 function writeHop(hop: Hop, decision: Decision): Record<string, unknown> {
   const { view, state, bindings, answers } = hop.snapshot;
   const looked = hop.filtered?.looked ?? [];
+  const brought = hop.enriched?.brought ?? [];
   const ids = looked.map(({ member }) => member.id);
   const places = new Map(ids.map((id, index) => [id, index]));
   const placeOf = (id: string): number | string => places.get(id) ?? id;
@@ -255,6 +256,7 @@ function writeHop(hop: Hop, decision: Decision): Record<string, unknown> {
     v: view.version,
     d: view.digest,
     cl: hop.reason === 'pool_closed' ? true : undefined,
+    en: brought.length === 0 ? undefined : brought,
     ...(looked.length === 0 ? {} : writeLooked(looked, hop, decision)),
     z: looked.length === 0 ? undefined : writeState(state, ids),
     b:
@@ -320,7 +322,6 @@ function writeGiven({ input }: Decision): Record<string, unknown> {
     preview: input.admit === undefined ? true : undefined,
     duplicate: input.duplicateOf,
     spent: input.spentUs === 0 ? undefined : input.spentUs,
-    enriched: (input.enrichments ?? []).length === 0 ? undefined : input.enrichments,
     tried: (input.tried ?? 0) === 0 ? undefined : input.tried,
     previous: (input.previous ?? []).length === 0 ? undefined : input.previous,
   };

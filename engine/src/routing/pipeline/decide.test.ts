@@ -96,18 +96,23 @@ describe('Validate', () => {
 describe('Enrich', () => {
   const config = {
     enrichments: [
-      { name: 'geo', kind: 'lookup', on_error: 'fail' },
-      { name: 'score', kind: 'expr' },
+      {
+        ...{ name: 'geo', kind: 'lookup', on_error: 'fail', key: 'routable.attributes.zip' },
+        table: { '10115': { country: 'DE' }, '94107': { country: 'US' } },
+      },
+      { name: 'is_near', kind: 'expr', expr: 'enrichments.geo.country == "US"' },
     ],
-    eligibility_rule: 'enrichments.geo.country == "US" || recipient.name == "r2"',
+    eligibility_rule: 'enrichments.is_near || recipient.name == "r2"',
   };
+  const work = (zip: string) => ({ attributes: { zip } });
+
   it('gives values to expressions', () => {
-    const enrichments = [{ name: 'geo', isOk: true, value: { country: 'DE' } }];
-    expect(verdictsIn(pool(config), { enrichments })).toEqual({ r1: ['rule_false'], r2: [] });
+    expect(verdictsIn(pool(config), { work: work('10115') })).toEqual({ r1: ['rule_false'], r2: [] });
+    expect(verdictsIn(pool(config), { work: work('94107') })).toEqual({ r1: [], r2: [] });
   });
+
   it('fails when one that must succeed did not, and when time is up', () => {
-    const enrichments = [{ name: 'geo', isOk: false }];
-    expect(decide(inputOf([pool(config)], { enrichments }))).toMatchObject({
+    expect(decide(inputOf([pool(config)], { work: work('1') }))).toMatchObject({
       outcome: 'error',
       reason: 'enrichment_failed',
     });

@@ -6,6 +6,7 @@ import type { Seed } from '../core/stream.js';
 import type { CompiledRule, RuleMatch } from '../rules/rule.js';
 import type { Selection } from '../strategies/select.js';
 import type { Admission, Admit } from './admission.js';
+import type { Enrichments } from './enrich.js';
 import type { Filtered } from './filter.js';
 import type { Outcome, OutcomeClass, Reason } from './outcomes.js';
 import type { PoolView } from './view.js';
@@ -21,14 +22,6 @@ export interface PoolSnapshot {
   readonly dueUs?: number | null | undefined;
   /** What strategies in code said about it. Default: nobody was asked. */
   readonly answers?: Answers;
-}
-
-/** What an enrichment brought. */
-export interface Enriched {
-  readonly name: string;
-  readonly isOk: boolean;
-  /** JSON; absent when it failed. */
-  readonly value?: unknown;
 }
 
 /** Everything a decision depends on. */
@@ -50,9 +43,8 @@ export interface DecisionInput {
   readonly duplicateOf?: string | undefined;
   /** How often it was put off by a fallback before; default 0. */
   readonly tried?: number;
-  /** Time that was spent before, on enrichments and waiting. */
+  /** Time that was spent before, on asking apps. */
   readonly spentUs?: number;
-  readonly enrichments?: readonly Enriched[];
   readonly pinned?: ReadonlyMap<string, number>;
   readonly excluded?: ReadonlySet<string>;
   readonly conflicting?: ReadonlySet<string>;
@@ -82,6 +74,8 @@ export interface Hop {
   readonly snapshot: PoolSnapshot;
   /** Undefined when it came to a winner, or its pool waits for claims. */
   readonly reason: Reason | undefined;
+  /** What was worked out of the work; undefined: it did not come to that. */
+  readonly enriched?: Enrichments;
   readonly filtered: Filtered | undefined;
   readonly attempts: readonly Attempt[];
   /** Chosen by a fallback or by name, not by the strategy. */

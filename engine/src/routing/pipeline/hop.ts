@@ -2,13 +2,13 @@
 import { DuctorError } from '../../kernel/index.js';
 import type { Candidate, Change } from '../core/candidate.js';
 import type { Seed } from '../core/stream.js';
-import { inOneOrder } from '../core/routable.js';
 import { headrooms } from '../strategies/sla-deadline.js';
 import { select, type Selection } from '../strategies/select.js';
 import { singly, type Exclusion, type Strategy } from '../strategies/strategy.js';
 import { fits as fitsOf } from './admission.js';
 import type { Attempt, DecisionInput, Hop, PoolSnapshot } from './decision.js';
 import { dueUsOf } from './due.js';
+import { enrich, type Enrichments } from './enrich.js';
 import { fallbackFor } from './fallback.js';
 import { filter, type Filtered } from './filter.js';
 import { isOpenAt } from './hours.js';
@@ -27,28 +27,13 @@ export interface HopResult {
   readonly isClaim?: boolean;
 }
 
-/** Why a pool does not route; undefined when it does. */
-function poolReason(view: PoolView, nowUs: number): Reason | undefined {
+/** Why a pool does not route this; undefined when it does. */
+function poolReason(view: PoolView, { nowUs, spentUs = 0 }: DecisionInput): Reason | undefined {
   const { fields, isKilled } = view.document;
   if (isKilled) return 'pool_kill_switched';
   if (fields.status !== 'STATUS_ACTIVE') return 'pool_disabled';
-  return isOpenAt(view.hours, nowUs) ? undefined : 'pool_closed';
-}
-
-const NOT_ENRICHED = { values: {}, reason: undefined };
-
-/** Values of enrichments by name, and whether one that must succeed did not. */
-function enrich(view: PoolView, input: DecisionInput): { values: Record<string, unknown>; reason: Reason | undefined } {
-  const given = input.enrichments ?? [];
-  if ((input.spentUs ?? 0) > view.settings.timeoutUs) return { values: {}, reason: 'deadline_exceeded' };
-  if (given.length === 0 && view.settings.enrichments.length === 0) return NOT_ENRICHED;
-  const values = Object.fromEntries(
-    given.filter(({ isOk }) => isOk).map(({ name, value }) => [name, inOneOrder(value ?? null)]),
-  );
-  const isMissing = view.settings.enrichments.some(
-    ({ name, mustSucceed }) => mustSucceed && !Object.hasOwn(values, name),
-  );
-  return { values, reason: isMissing ? 'enrichment_failed' : undefined };
+  if (!isOpenAt(view.hours, nowUs)) return 'pool_closed';
+  return spentUs > view.settings.timeoutUs ? 'deadline_exceeded' : undefined;
 }
 
 /** A strategy that chooses one recipient by its id, or nobody. */
@@ -63,6 +48,7 @@ function direct(id: string): Strategy {
 interface Hopping {
   readonly input: DecisionInput;
   readonly snapshot: PoolSnapshot;
+  readonly enriched: Enrichments;
   readonly evaluator: Evaluator;
   readonly filtered: Filtered;
   readonly index: number;
@@ -147,12 +133,13 @@ export function runHop(
   isFallback = false,
 ): HopResult {
   const { view } = snapshot;
-  const none = { snapshot, filtered: undefined, attempts: [], direct: directId, fell: undefined };
-  const closed = poolReason(view, input.nowUs);
-  if (closed !== undefined) return { hop: { ...none, reason: closed }, slate: [], changes: [] };
-  const { values, reason: enrichReason } = enrich(view, input);
-  if (enrichReason !== undefined) return { hop: { ...none, reason: enrichReason }, slate: [], changes: [] };
-  const evaluator = new Evaluator(view.reads, rules, input.nowUs, values);
+  const untouched = { snapshot, filtered: undefined, attempts: [], direct: directId, fell: undefined };
+  const refused = poolReason(view, input);
+  if (refused !== undefined) return { hop: { ...untouched, reason: refused }, slate: [], changes: [] };
+  const enriched = enrich(view.enrichers, rules);
+  const none = { ...untouched, enriched };
+  if (enriched.isMissing) return { hop: { ...none, reason: 'enrichment_failed' }, slate: [], changes: [] };
+  const evaluator = new Evaluator(view.reads, rules, input.nowUs, enriched.values);
   const filtered = filter({
     view,
     facts: snapshot.facts,
@@ -172,7 +159,7 @@ export function runHop(
     return { hop, slate: [], changes: [], retryAtUs: filtered.retryAtUs };
   }
   const dueUs = dueUsOf(snapshot, input);
-  const hopping = { input, snapshot, evaluator, filtered, index, direct: directId, dueUs };
+  const hopping = { input, snapshot, enriched, evaluator, filtered, index, direct: directId, dueUs };
   if (!isLate(hopping)) return chooseIn(hopping);
   const hop: Hop = { ...none, filtered, reason: 'sla_breach_predicted', dueUs };
   return { hop, slate: [], changes: [] };
@@ -195,9 +182,18 @@ function isLate({ input, snapshot: { view }, filtered: { candidates }, direct: c
 function chooseIn(hopping: Hopping): HopResult {
   const { attempts, reason } = attemptAll(hopping);
   const chosen = reason === undefined ? attempts.at(-1)?.selection : undefined;
-  const { snapshot, filtered } = hopping;
+  const { snapshot, enriched, filtered } = hopping;
   return {
-    hop: { snapshot, filtered, attempts, direct: hopping.direct, reason, fell: undefined, dueUs: hopping.dueUs },
+    hop: {
+      snapshot,
+      enriched,
+      filtered,
+      attempts,
+      direct: hopping.direct,
+      reason,
+      fell: undefined,
+      dueUs: hopping.dueUs,
+    },
     slate: chosen === undefined ? [] : slateOf(hopping, chosen),
     changes: chosen?.changes ?? [],
   };
@@ -206,13 +202,13 @@ function chooseIn(hopping: Hopping): HopResult {
 /** What a shadow of the pool is given: the moment of the hop, with a state and dice of its own. */
 export function momentOfShadow(
   input: DecisionInput,
-  { snapshot, filtered, dueUs }: Hop,
+  { snapshot, enriched, filtered, dueUs }: Hop,
   candidates: readonly Candidate[],
   own: { readonly state: PoolSnapshot['state']; readonly seed: Seed },
 ): Moment {
   const { view } = snapshot;
   const rules = ruleScope(input.routable, input.nowUs);
-  const evaluator = new Evaluator(view.reads, rules, input.nowUs, enrich(view, input).values);
+  const evaluator = new Evaluator(view.reads, rules, input.nowUs, enriched?.values ?? {});
   return new Moment(input, { ...snapshot, state: own.state }, evaluator, filtered?.looked ?? [], {
     isCapped: candidates.every(({ cap }) => cap !== undefined),
     seed: () => own.seed,

@@ -44,7 +44,6 @@ export interface PoolSettings {
   /** Share of each limit kept free for what is at least as urgent. */
   readonly headroom: { readonly pct: number; readonly priority: number } | undefined;
   readonly sla: SlaSettings | undefined;
-  readonly enrichments: readonly { readonly name: string; readonly mustSucceed: boolean }[];
 }
 
 function slaOf(sla: PoolConfig['sla']): SlaSettings | undefined {
@@ -91,6 +90,5 @@ export function settingsOf(config: PoolConfig): PoolSettings {
     overCapacity: config.allow_over_capacity === true ? (config.over_capacity_budget ?? 0) : 0,
     headroom: pct === 0 || priority === undefined ? undefined : { pct, priority },
     sla: slaOf(sla),
-    enrichments: (config.enrichments ?? []).map(({ name, on_error }) => ({ name, mustSucceed: on_error === 'fail' })),
   };
 }

@@ -21,6 +21,7 @@ import { isStateful, nodesOf, shadowsOf, type Shadow } from '../shadow/shadow.js
 import { compileStrategy, type CompiledStrategy } from '../strategies/compile-strategy.js';
 import type { Strategy } from '../strategies/strategy.js';
 import { digestText } from './digest-text.js';
+import { enrichersOf, type Enricher } from './enrich.js';
 import type { Hours } from './hours.js';
 import { settingsOf, type PoolSettings } from './settings.js';
 import { skillsOf } from './skills.js';
@@ -64,6 +65,8 @@ export interface PoolView {
   readonly digest: string;
   readonly settings: PoolSettings;
   readonly hours: Hours;
+  /** What is worked out of the work before its members are looked at. */
+  readonly enrichers: readonly Enricher[];
   readonly eligibility: CelExpression | undefined;
   readonly compiled: CompiledStrategy;
   readonly tieBreak: Strategy | undefined;
@@ -235,12 +238,14 @@ export function poolView(
   const tieBreak = tie === undefined ? undefined : compileStrategy(tie, compiler);
   const rule = config.eligibility_rule;
   const eligibility = rule === undefined ? undefined : compiler.compile(rule, CANDIDATE_SCHEMA, 'bool');
+  const enrichers = enrichersOf(config, compiler);
   const shadows = shadowsOf(config, compiler);
   const expressions = [
     ...compiled.expressions,
     ...shadows.flatMap((shadow) => shadow.compiled.expressions),
     ...(tieBreak?.expressions ?? []),
     ...(eligibility === undefined ? [] : [eligibility]),
+    ...enrichers.flatMap(({ expression }) => expression ?? []),
   ];
   const settings = settingsOf(config);
   return {
@@ -250,6 +255,7 @@ export function poolView(
     digest: digestText(canonicalJson(pool.document)),
     settings,
     hours: compileOpening(config.schedule, 'UTC'),
+    enrichers,
     eligibility,
     compiled: { ...compiled, customs: [...compiled.customs, ...(tieBreak?.customs ?? [])] },
     tieBreak: tieBreak?.strategy,

@@ -184,6 +184,14 @@ const BEHAVIOURS: readonly [object, ...object[]] = [
   {},
   { eligibility_rule: 'recipient.attributes.level >= 1 && stats.success_rate >= 0.0' },
   { slate_size: 2 },
+  {
+    enrichments: [
+      { name: 'tier', kind: 'expr', expr: 'routable.attributes.amount > 500.0 ? "big" : "small"' },
+      { name: 'seniority', kind: 'lookup', key: 'enrichments.tier', table: { big: { least: 1.5 } } },
+      { name: 'broken', kind: 'expr', expr: 'routable.attributes.nothing_of_that_name' },
+    ],
+    eligibility_rule: '!("seniority" in enrichments) || recipient.attributes.level >= enrichments.seniority.least',
+  },
   { capacity_headroom_pct: 20, headroom_priority: 5 },
   { schedule: { weekly: [{ days: ['sat'], open: '00:00', close: '24:00' }] } },
   { schedule: { weekly: [{ days: ['mon'], open: '09:00', close: '17:00' }] } },

@@ -28,7 +28,7 @@ export function previewMessage(decision: Decision, explanation?: Explanation): R
   return decisionMessage(storedDecisionOf(decision, []), explanation);
 }
 
-function hopMessage({ dropped, ranking, attempts, propensity, ...hop }: ExplainedHop): HopMessage {
+function hopMessage({ dropped, ranking, attempts, propensity, enrichments, ...hop }: ExplainedHop): HopMessage {
   return {
     ...{ poolId: hop.poolId, poolName: hop.poolName, strategy: hop.strategy },
     ...{ considered: hop.considered, eligible: hop.eligible },
@@ -38,6 +38,7 @@ function hopMessage({ dropped, ranking, attempts, propensity, ...hop }: Explaine
     propensityNumerator: propensity?.[0] ?? 0,
     propensityDenominator: propensity?.[1] ?? 0,
     ...{ notes: [...hop.notes], reason: hop.reason ?? '', fallback: hop.fallback ?? '' },
+    enrichments: enrichments.map(({ name, value, problem = '' }) => ({ name, value, problem })),
   };
 }
 

@@ -18,7 +18,7 @@ import {
   type ServiceError,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
-import { Struct } from "../../google/protobuf/struct.js";
+import { Struct, Value } from "../../google/protobuf/struct.js";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
 import { Error, Pagination } from "./common.js";
 
@@ -178,6 +178,17 @@ export interface SelectionAttempt {
   draws: number;
 }
 
+/** A value that was worked out of the work. */
+export interface EnrichedValue {
+  name: string;
+  /** Absent when it failed. */
+  value:
+    | any
+    | undefined;
+  /** Why it failed: the code of an expression's failure, or words. Empty when it did not. */
+  problem: string;
+}
+
 /** What happened in one pool. */
 export interface ExplainedHop {
   poolId: string;
@@ -198,6 +209,8 @@ export interface ExplainedHop {
   reason: string;
   /** What the pool's fallback did, if it did anything. */
   fallback: string;
+  /** What was worked out of the work, in order. */
+  enrichments: EnrichedValue[];
 }
 
 /** What a rule said. */
@@ -1661,6 +1674,85 @@ export const SelectionAttempt: MessageFns<SelectionAttempt> = {
   },
 };
 
+function createBaseEnrichedValue(): EnrichedValue {
+  return { name: "", value: undefined, problem: "" };
+}
+
+export const EnrichedValue: MessageFns<EnrichedValue> = {
+  encode(message: EnrichedValue, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.value !== undefined) {
+      Value.encode(Value.wrap(message.value), writer.uint32(18).fork()).join();
+    }
+    if (message.problem !== "") {
+      writer.uint32(26).string(message.problem);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): EnrichedValue {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEnrichedValue();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = Value.unwrap(Value.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.problem = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<EnrichedValue>, I>>(base?: I): EnrichedValue {
+    return EnrichedValue.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<EnrichedValue>, I>>(object: I): EnrichedValue {
+    const message = createBaseEnrichedValue();
+    message.name = object.name ?? "";
+    message.value = object.value === undefined ? undefined : object.value;
+    message.problem = object.problem ?? "";
+    return message;
+  },
+};
+
 function createBaseExplainedHop(): ExplainedHop {
   return {
     poolId: "",
@@ -1676,6 +1768,7 @@ function createBaseExplainedHop(): ExplainedHop {
     notes: [],
     reason: "",
     fallback: "",
+    enrichments: [],
   };
 }
 
@@ -1719,6 +1812,9 @@ export const ExplainedHop: MessageFns<ExplainedHop> = {
     }
     if (message.fallback !== "") {
       writer.uint32(106).string(message.fallback);
+    }
+    for (const v of message.enrichments) {
+      EnrichedValue.encode(v!, writer.uint32(114).fork()).join();
     }
     return writer;
   },
@@ -1840,6 +1936,14 @@ export const ExplainedHop: MessageFns<ExplainedHop> = {
             message.fallback = reader.string();
             continue;
           }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.enrichments.push(EnrichedValue.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1870,6 +1974,7 @@ export const ExplainedHop: MessageFns<ExplainedHop> = {
     message.notes = object.notes?.map((e) => e) || [];
     message.reason = object.reason ?? "";
     message.fallback = object.fallback ?? "";
+    message.enrichments = object.enrichments?.map((e) => EnrichedValue.fromPartial(e)) || [];
     return message;
   },
 };

@@ -150,15 +150,30 @@ export interface PoolConfig {
   killSwitchAt: Timestamp | undefined;
 }
 
+/** A value that is worked out of the work before recipients are looked at. Expressions read it as enrichments.<name>. */
 export interface Enrichment {
+  /** Lower-case letters, digits and "_". */
   name: string;
-  /** "lookup", "expr" or "connector". */
+  /** "expr": the value of an expression; "lookup": a row of a table. "connector" is not there yet. */
   kind: string;
+  /** Refused: neither kind waits for anything. */
   timeout?:
     | string
     | undefined;
-  /** "skip" or "fail". */
-  onError?: string | undefined;
+  /** "skip" (default): the value is absent; "fail": the decision ends with enrichment_failed. */
+  onError?:
+    | string
+    | undefined;
+  /** CEL over routable, now and the enrichments before it. Kind expr only. */
+  expr?:
+    | string
+    | undefined;
+  /** CEL over the same that names the row. Kind lookup only. */
+  key?:
+    | string
+    | undefined;
+  /** Rows by key, at most 1,000, each at most 4,096 characters as JSON. Kind lookup only. */
+  table: { [key: string]: any } | undefined;
 }
 
 /** Work that waits for a recipient. */
@@ -1062,7 +1077,15 @@ export const PoolConfig: MessageFns<PoolConfig> = {
 };
 
 function createBaseEnrichment(): Enrichment {
-  return { name: "", kind: "", timeout: undefined, onError: undefined };
+  return {
+    name: "",
+    kind: "",
+    timeout: undefined,
+    onError: undefined,
+    expr: undefined,
+    key: undefined,
+    table: undefined,
+  };
 }
 
 export const Enrichment: MessageFns<Enrichment> = {
@@ -1078,6 +1101,15 @@ export const Enrichment: MessageFns<Enrichment> = {
     }
     if (message.onError !== undefined) {
       writer.uint32(34).string(message.onError);
+    }
+    if (message.expr !== undefined) {
+      writer.uint32(42).string(message.expr);
+    }
+    if (message.key !== undefined) {
+      writer.uint32(50).string(message.key);
+    }
+    if (message.table !== undefined) {
+      Struct.encode(Struct.wrap(message.table), writer.uint32(58).fork()).join();
     }
     return writer;
   },
@@ -1127,6 +1159,30 @@ export const Enrichment: MessageFns<Enrichment> = {
             message.onError = reader.string();
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.expr = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.table = Struct.unwrap(Struct.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1148,6 +1204,9 @@ export const Enrichment: MessageFns<Enrichment> = {
     message.kind = object.kind ?? "";
     message.timeout = object.timeout ?? undefined;
     message.onError = object.onError ?? undefined;
+    message.expr = object.expr ?? undefined;
+    message.key = object.key ?? undefined;
+    message.table = object.table ?? undefined;
     return message;
   },
 };
