@@ -3,121 +3,38 @@
  * recipients over REST, runs as anybody starts them.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestNode, type TestNode } from '../../engine/src/api/grpc/testing/test-node.js';
-import { bearer, httpCall } from '../../engine/src/api/testing/http-call.js';
 import { replaceDatabaseClock, testDatabase, type DatabaseClock } from '../../engine/src/store/testing/index.js';
 import { findCapacityDefects } from '../../engine/src/workflow/index.js';
+import { codeOf, marketNode, select, signal, type MarketNode, type Run } from '../support/market-node.js';
 import { until } from '../support/wait.js';
 
 const database = testDatabase();
 const HOUR_US = 3_600_000_000;
-const CLOSED = /^RUN_STATE_(COMPLETED|FAILED|CANCELLED|CONTINUED|TERMINATED|TIMED_OUT)$/;
 
-interface Run {
-  readonly id: string;
-  readonly state: string;
-  readonly output?: unknown;
-  readonly error?: { readonly code: string };
-  readonly steps: readonly {
-    readonly path: string;
-    readonly state: string;
-    readonly error?: { readonly code: string };
-  }[];
-}
-
-type Counters = Readonly<Record<'held' | 'daily_admitted', number>>;
-
-let node: TestNode;
+let market: MarketNode;
 let clock: DatabaseClock;
-let [apiKey, tenantId, made] = ['', '', 0];
 
 beforeAll(async () => {
   clock = await replaceDatabaseClock(database.db);
-  node = await startTestNode(database.db);
-  ({ apiKey, tenantId } = await node.tenant('market'));
+  market = await marketNode(database.db);
 });
-afterAll(() => node.stop());
+afterAll(() => market.stop());
 
-async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
-  const headers = { ...bearer(apiKey), 'content-type': 'application/json' };
-  const text = body === undefined ? {} : { body: JSON.stringify(body) };
-  const { status, json } = await httpCall(node.address, { method, path, headers, ...text });
-  if (status !== 200) throw new RangeError(`${method} ${path}: ${status} ${JSON.stringify(json)}`);
-  return (json as { data: T }).data;
-}
-
-/** A pool of its own for each test, with recipients of these capacities. */
-async function poolOf(capacities: readonly object[], config: object = {}) {
-  made += 1;
-  const name = `pool-${made}`;
-  const { id } = await call<{ id: string }>('POST', '/api/pools', { name, strategy: 'least_loaded', config });
-  const ids: string[] = [];
-  for (const [index, capacity] of capacities.entries()) {
-    const fields = { name: `${name}-r${index}`, state: 'RECIPIENT_STATE_AVAILABLE', capacity };
-    ids.push((await call<{ id: string }>('POST', `/api/pools/${id}/recipients`, fields)).id);
-  }
-  const counters = async (): Promise<readonly Counters[]> =>
-    Promise.all(
-      ids.map(async (each) => (await call<{ capacity: Counters }>('GET', `/api/recipients/${each}`)).capacity),
-    );
-  const held = async (): Promise<readonly number[]> => (await counters()).map((each) => each.held);
-  return { name, id, ids, counters, held };
-}
-
-/** Publishes a workflow; its slug. */
-async function publish(
-  steps: readonly object[],
-  edges: readonly (readonly [string, string, string?])[] = [],
-  more = {},
-) {
-  made += 1;
-  const slug = `flow-${made}`;
-  const definition = {
-    ...{ family_slug: slug, steps, ...more },
-    edges: edges.map(([source_ref, target_ref, condition]) => {
-      return { source_ref, target_ref, type: 'EDGE_TYPE_SUCCESS', ...(condition === undefined ? {} : { condition }) };
-    }),
-  };
-  await node.registry.register(tenantId, definition);
-  return slug;
-}
-
-const select = (pool: string, args: object = {}) => ({
-  ref: 'buyers',
-  type: 'STEP_TYPE_SELECT',
-  args: { pool, ...args },
-});
-const signal = (ref = 'done') => ({ ref, type: 'STEP_TYPE_SIGNAL', args: { name: ref } });
+const call: MarketNode['call'] = (...request) => market.call(...request);
+const poolOf: MarketNode['poolOf'] = (...pool) => market.poolOf(...pool);
+const publish: MarketNode['publish'] = (...definition) => market.publish(...definition);
+const start: MarketNode['start'] = (...run) => market.start(...run);
+const { ended, get, holding, say } = {
+  ended: (id: string) => market.ended(id),
+  get: (id: string) => market.get(id),
+  holding: (...pool: Parameters<MarketNode['holding']>) => market.holding(...pool),
+  say: (...said: Parameters<MarketNode['say']>) => market.say(...said),
+};
 
 /** A workflow that selects and then waits for a signal. */
 const selecting = (pool: string, args: object = {}): Promise<string> =>
   publish([select(pool, args), signal()], [['buyers', 'done']]);
 
-const get = (id: string): Promise<Run> => call('GET', `/api/runs/${id}`);
-const say = (id: string, name = 'done'): Promise<unknown> => call('POST', `/api/runs/${id}:signal`, { name });
-
-/** Starts a run and waits until it rests: closed, or at a step that waits. */
-async function start(slug: string, input: unknown = {}): Promise<Run> {
-  const { id } = await call<Run>('POST', `/api/workflows/${slug}:trigger`, { input });
-  return until(`run ${id} to rest`, async () => {
-    const run = await get(id);
-    return CLOSED.test(run.state) || run.state === 'RUN_STATE_WAITING' ? run : undefined;
-  });
-}
-
-const ended = (id: string): Promise<Run> =>
-  until(`run ${id} to end`, async () => {
-    const run = await get(id);
-    return CLOSED.test(run.state) ? run : undefined;
-  });
-
-/** Waits until recipients hold so much. */
-const holding = (pool: { held(): Promise<readonly number[]> }, wanted: readonly number[]): Promise<true> =>
-  until(`${JSON.stringify(wanted)} to be held`, async () =>
-    JSON.stringify(await pool.held()) === JSON.stringify(wanted) ? true : undefined,
-  );
-
-const codeOf = ({ error }: Run): string | undefined => error?.code;
 const FULL = 'recipient_capacity_exhausted';
 
 describe('admission', () => {
@@ -264,8 +181,7 @@ describe('a reservation', () => {
     expect(await pool.held()).toEqual([1]);
     await clock.advance(400 * 24 * HOUR_US);
     expect(await pool.held()).toEqual([1]);
-    await node.stop();
-    node = await startTestNode(database.db);
+    await market.restart();
     expect(await pool.held()).toEqual([1]);
     await call('POST', `/api/runs/${run.id}:cancel`, {});
     await holding(pool, [0]);
@@ -393,8 +309,8 @@ describe('what can be seen', () => {
       recipientId,
     ]);
     expect(await findCapacityDefects(database.db)).toEqual([
-      { kind: 'not_released', tenantId, recipientId, runId: run.id },
-      { kind: 'drift', tenantId, recipientId, says: 3, reserved: 1 },
+      { kind: 'not_released', tenantId: market.tenantId, recipientId, runId: run.id },
+      { kind: 'drift', tenantId: market.tenantId, recipientId, says: 3, reserved: 1 },
     ]);
   });
 });

@@ -237,7 +237,7 @@ export class AdmissionWorld {
       ...{ path, family: run, pool: POOL, routable: {}, slateSize: slate, atLeast: slate, pinned: new Map() },
     };
     const ask = askOf(run.runId, selecting, undefined);
-    const locks = this.#locks(run, [{ tenantId: this.tenantId, pool: POOL, reached: [], ask }]);
+    const locks = this.#locks(run, [{ tenantId: this.tenantId, path, pool: POOL, reached: [], ask }]);
     const answer = await this.#inGate(session, locks, isKilled, (_tx, book) => {
       const told = book.select({ ...run, tenantId: this.tenantId, family: run }, selecting);
       if (told.kind === 'outside') throw new Again();
@@ -274,12 +274,14 @@ export class AdmissionWorld {
       if (isKilled && killAt === 0) session.destroy();
       const answer = await act(tx, book);
       if (isKilled && killAt === 1) session.destroy();
-      await writeReservations(tx, book.changes());
+      await writeReservations(tx, book.changes(), selection, NO_DOCUMENTS);
       if (isKilled && killAt === 2) session.destroy();
       return answer;
     });
   }
 }
+
+const NO_DOCUMENTS: ReadonlySet<string> = new Set();
 
 /** So long a child ends for which somebody waits, ms. */
 const SLOWLY_MS = 300;

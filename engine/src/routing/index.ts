@@ -37,7 +37,7 @@ export {
   type StoredRule,
 } from './rules/rule.js';
 export { createRules, MAX_RULES, type Rules, type RulesOptions } from './rules/rules.js';
-export { createRouting, type Router, type Routing, type RoutingOptions } from './routing.js';
+export { createRouting, type Router, type Routing, type RoutingOptions, type SelectionParts } from './routing.js';
 export { maintainRouting } from './maintain-routing.js';
 export type { Decisions } from './decisions/store/decisions.js';
 export type { Shadows } from './shadow/shadows.js';
@@ -47,6 +47,10 @@ export type { ShadowDecision, ShadowReport } from './shadow/stored-shadow.js';
 export type { DecisionQuery } from './decisions/store/sql/read-decisions.js';
 export { storedDecisionOf, type StoredDecision } from './decisions/store/stored-decision.js';
 export type { RouteAsk } from './lane/ask.js';
+export type { Asked } from './lane/asked.js';
+export { firstPoolOf } from './lane/ask.js';
+export type { AskingCall } from './lane/asking.js';
+export { madeOf, writeMade } from './lane/made.js';
 export type { StrategyApps, StrategyQuestion, StrategyReply } from './lane/strategy-apps.js';
 export type { Routed, RouteCall } from './lane/route-call.js';
 export { World, type Holding, type WorldChanges, type WorldParts } from './lane/world.js';

@@ -37,6 +37,12 @@ export interface Router {
   preview(tenantId: string, ask: RouteAsk): Promise<Decision>;
 }
 
+/** What steps of workflows decide with. */
+export interface SelectionParts extends Pick<LaneParts, 'views' | 'seedKey' | 'engine'> {
+  /** Asks strategies in apps' code about pools, as far as they were not asked. Throws database_unavailable. */
+  readonly askApps: Asking['fill'];
+}
+
 /** See above. */
 export interface Routing extends Directory {
   readonly router: Router;
@@ -47,8 +53,8 @@ export interface Routing extends Directory {
   readonly outcomes: Outcomes;
   /** Clocks of assignments, in the order in which they are due. */
   readonly slaClocks: (tenantId: string, assignmentIds: readonly string[]) => Promise<readonly StoredClock[]>;
-  /** For workflows that select: views of pools and rules, and the key that seeds are derived from. */
-  readonly selection: { readonly views: PoolViews; readonly seedKey: Uint8Array };
+  /** For workflows that select. */
+  readonly selection: SelectionParts;
 }
 
 /** Routing in this database. */
@@ -76,6 +82,6 @@ export function createRouting(options: RoutingOptions): Routing {
     board: createBoard(db),
     outcomes: createOutcomes(db, views),
     slaClocks: (tenantId, assignmentIds) => readClocks(db.asTenant(tenantId), tenantId, assignmentIds),
-    selection: { views, seedKey },
+    selection: { views, seedKey, engine, askApps: (call, found) => asking.fill(call, found) },
   };
 }

@@ -44,6 +44,7 @@ export function simRunStore(sim: Sim, line: Line): RunStore {
       for (const runId of locks.runIds) for (const name of sure) if (name.endsWith(runId)) sure.delete(name);
       return line.commitGated(nodeId, locks, decide);
     },
+    askStrategies: (selection, said) => line.ask('question to apps', () => db.reservations.ask(selection, said)),
     settle: (nodeId) => line.ask('settle', () => server.settle(nodeId)),
     load: (keys: readonly RunKey[]) =>
       line.ask(`load of ${keys.length}`, () => {

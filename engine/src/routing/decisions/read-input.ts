@@ -201,6 +201,11 @@ function readPinned(hops: readonly ReadHop[]): ReadonlyMap<string, number> {
   return pinned;
 }
 
+function readHolds(written: unknown): DecisionInput['holds'] {
+  const [slateSize, atLeast] = listOf(written).map(numberOf);
+  return atLeast === undefined ? undefined : { slateSize: slateSize === 0 ? undefined : slateSize, atLeast };
+}
+
 /** The pools. One that was gone through twice, for the recipient it falls back to, has one deadline. */
 function poolsOf(hops: readonly ReadHop[]): ReadonlyMap<string, PoolSnapshot> {
   const pools = new Map<string, PoolSnapshot>();
@@ -252,6 +257,7 @@ export function readRecord(text: string, documents: Documents, reader: RecordRea
     spentUs: numberOf(fieldOf(given, 'spent')) ?? 0,
     tried: numberOf(fieldOf(given, 'tried')) ?? 0,
     pinned: readPinned(hops),
+    holds: readHolds(fieldOf(given, 'holds')),
     excluded: idsWhere(hops, 'x'),
     conflicting: idsWhere(hops, 'c'),
     previous: textsOf(fieldOf(given, 'previous')),

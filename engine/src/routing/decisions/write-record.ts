@@ -319,6 +319,7 @@ function writeGiven({ input }: Decision): Record<string, unknown> {
   return {
     pool: input.poolId,
     recipient: input.recipientId,
+    holds: input.holds === undefined ? undefined : [input.holds.slateSize ?? 0, input.holds.atLeast],
     preview: input.admit === undefined ? true : undefined,
     duplicate: input.duplicateOf,
     spent: input.spentUs === 0 ? undefined : input.spentUs,

@@ -4,35 +4,25 @@
  * they see what was committed while the locks were waited for, the kill switch too. Then all is decided in the order in
  * which it came, and written.
  */
-import { insertAssignments, lockAccounts, writeAccounts, type StoredAssignment } from '../../capacity/index.js';
-import { canonicalJson, DuctorError } from '../../kernel/index.js';
-import { msOf } from '../../pools/index.js';
+import { lockAccounts, writeAccounts } from '../../capacity/index.js';
+import { DuctorError } from '../../kernel/index.js';
 import type { Queryable } from '../../store/index.js';
-import { documentsOf, writeRecord } from '../decisions/write-record.js';
-import { insertDecisions, insertDocuments } from '../decisions/store/sql/insert-decisions.js';
 import { readDecisions } from '../decisions/store/sql/read-decisions.js';
-import { storedDecisionOf, type RecordedDecision } from '../decisions/store/stored-decision.js';
 import type { Decision } from '../pipeline/decision.js';
 import type { PoolView } from '../pipeline/view.js';
 import type { CompiledRule } from '../rules/rule.js';
-import { pairsOf } from '../shadow/compare-batch.js';
-import { insertShadowDue } from '../shadow/sql/shadow-due.js';
 import { everybody, isCurrent } from '../standing/standing.js';
 import { readBindings, readFirsts, writeBindings, writeFirsts } from '../standing/sql/known-keys.js';
 import { askedPools, readStanding } from '../standing/sql/read-standing.js';
 import { lockStates, writeStates } from '../standing/sql/strategy-states.js';
-import { newClocks } from '../sla/new-clocks.js';
-import { insertClocks, type NewClock } from '../sla/sql/clocks.js';
-import { affinityKeysOf, dedupeKeyOf, type RouteAsk } from './ask.js';
+import { affinityKeysOf, dedupeKeyOf } from './ask.js';
 import type { LaneParts } from './lane-parts.js';
+import { isAssigning, madeOf, writeMade, type Made } from './made.js';
 import type { Routed, WaitingCall } from './route-call.js';
 import { claimRequests, unclaimRequests } from './sql/claim-requests.js';
 import { World, type WorldParts } from './world.js';
 
 const LOCK_TIMEOUT = "set local lock_timeout = '500ms'";
-/** Decisions are kept so long unless their pool says otherwise. */
-const KEPT_DEFAULT = '90d';
-
 /** A call with the pool it begins with. */
 export interface PlannedCall {
   readonly call: WaitingCall;
@@ -63,55 +53,7 @@ export interface BatchResult {
   readonly documents: readonly string[];
 }
 
-/** A decision that was made, as it will be written. */
-interface Made {
-  readonly ask: RouteAsk;
-  readonly decision: Decision;
-  readonly recorded: RecordedDecision;
-}
-
 const isView = (view: PoolView | undefined): view is PoolView => view !== undefined;
-
-function keptUs(decision: Decision): number {
-  const config = decision.hops.at(-1)?.snapshot.view.document.fields.config;
-  return msOf(config?.retention?.decisions ?? KEPT_DEFAULT) * 1000;
-}
-
-function recordedOf(decision: Decision, call: WaitingCall, parts: LaneParts): RecordedDecision {
-  const isMade = decision.outcome === 'assigned' || decision.outcome === 'offered';
-  const assignmentIds = isMade ? decision.slate.map(() => parts.newId()) : [];
-  return {
-    ...storedDecisionOf(decision, assignmentIds),
-    principalId: call.principalId,
-    record: Buffer.from(writeRecord(decision, parts.engine), 'utf8'),
-    documents: [...documentsOf(decision).keys()],
-    expiresAtUs: decision.input.nowUs + keptUs(decision),
-  };
-}
-
-function assignmentsOf(tenantId: string, { decision, recorded }: Made): readonly StoredAssignment[] {
-  const isActive = decision.outcome === 'assigned';
-  return recorded.assignmentIds.map((assignmentId, index) => {
-    const { id: recipientId = '', units = 0 } = decision.slate[index] ?? {};
-    return {
-      ...{ tenantId, assignmentId, recipientId, units, poolId: decision.poolId ?? '' },
-      ...{ decisionId: recorded.decisionId, routableId: recorded.routableId, isReserved: false, pinned: 0 },
-      ...{ state: isActive ? 'active' : 'offered', committedAtUs: isActive ? recorded.decidedAtUs : null },
-      ...{ createdAtUs: recorded.decidedAtUs, respondedAtUs: null, endedAtUs: null },
-    };
-  });
-}
-
-/** The clocks that the SLA of the deciding pool asks for. */
-function clocksOf(tenantId: string, { ask, decision, recorded }: Made): readonly NewClock[] {
-  const hop = decision.hops.at(-1);
-  const sla = hop?.snapshot.view.settings.sla;
-  if (hop === undefined || sla === undefined) return [];
-  return recorded.assignmentIds.flatMap((assignmentId, index) => {
-    const recipientId = decision.slate[index]?.id ?? '';
-    return newClocks(sla, hop, { tenantId, assignmentId, recipientId, ask, decidedUs: recorded.decidedAtUs });
-  });
-}
 
 /** Outcomes that need what this engine does not have yet: nothing is written, so that nothing waits for nobody. */
 function unimplemented({ outcome, poolId }: Decision): DuctorError | undefined {
@@ -177,9 +119,11 @@ class Deciding {
       if ('missing' in decision) return { kind: 'again', missing: decision.missing };
       const lacking = unimplemented(decision);
       if (lacking !== undefined) return { kind: 'failed', error: lacking };
-      const recorded = recordedOf(decision, call, this.parts);
-      this.made.push({ ask, decision, recorded });
-      return { kind: 'routed', routed: { stored: recorded, decision } };
+      const assignmentIds = isAssigning(decision) ? decision.slate.map(() => this.parts.newId()) : [];
+      const { engine } = this.parts;
+      const made = madeOf(decision, { ask, principalId: call.principalId, engine, assignmentIds });
+      this.made.push(made);
+      return { kind: 'routed', routed: { stored: made.recorded, decision } };
     } catch (error) {
       return { kind: 'failed', error };
     }
@@ -201,17 +145,6 @@ class Deciding {
   }
 }
 
-/** Documents that are not stored yet, by digest. */
-function newDocuments(made: readonly Made[], isStored: (digest: string) => boolean): ReadonlyMap<string, string> {
-  const documents = new Map<string, string>();
-  for (const { decision } of made) {
-    for (const [digest, document] of documentsOf(decision)) {
-      if (!isStored(digest) && !documents.has(digest)) documents.set(digest, canonicalJson(document));
-    }
-  }
-  return documents;
-}
-
 async function write(
   tx: Queryable,
   deciding: Deciding,
@@ -221,34 +154,13 @@ async function write(
   const { tenantId } = deciding.batch;
   const { made } = deciding;
   const changes = world.changes();
-  const documents = newDocuments(made, isStored);
   await writeStates(tx, tenantId, changes.states);
   await writeAccounts(tx, tenantId, changes.accounts);
-  await insertDocuments(tx, tenantId, documents);
-  await insertDecisions(
-    tx,
-    tenantId,
-    made.map(({ recorded }) => recorded),
-  );
-  await insertShadowDue(
-    tx,
-    tenantId,
-    made.filter(({ decision }) => pairsOf(decision).length > 0).map(({ recorded }) => recorded),
-  );
-  await insertAssignments(
-    tx,
-    tenantId,
-    made.flatMap((each) => assignmentsOf(tenantId, each)),
-  );
-  await insertClocks(
-    tx,
-    tenantId,
-    made.flatMap((each) => clocksOf(tenantId, each)),
-  );
+  const documents = await writeMade(tx, tenantId, made, isStored);
   await writeBindings(tx, tenantId, changes.bindings);
   await writeFirsts(tx, tenantId, changes.firsts);
   await unclaimRequests(tx, tenantId, deciding.unused());
-  return [...documents.keys()];
+  return documents;
 }
 
 /** Everything that is decided by, read under the locks. */

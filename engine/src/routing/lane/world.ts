@@ -12,7 +12,7 @@ import type { Binding, Change, PoolState, RecipientFacts } from '../core/candida
 import { deriveSeed } from '../core/stream.js';
 import type { Admission, Admit } from '../pipeline/admission.js';
 import { decide } from '../pipeline/decide.js';
-import type { Decision, PoolSnapshot } from '../pipeline/decision.js';
+import type { Decision, PoolSnapshot, Slate } from '../pipeline/decision.js';
 import type { PoolView } from '../pipeline/view.js';
 import type { CompiledRule } from '../rules/rule.js';
 import { afterChanges } from '../strategies/select.js';
@@ -38,9 +38,7 @@ export interface WorldParts {
 }
 
 /** How a selecting workflow decides: what is chosen is held, once, and nothing is tried after a refusal. */
-export interface Holding {
-  /** Recipients to choose at most; undefined: as many as the pool says. */
-  readonly slateSize: number | undefined;
+export interface Holding extends Slate {
   /** Limits that the version of the run pins, units, by recipient. */
   readonly pinned: ReadonlyMap<string, number>;
   /** What the same step of the same chain holds: it does not stand in its own way, should the choice be the same. */
@@ -94,11 +92,8 @@ class Reach extends Map<string, PoolSnapshot> {
   }
 }
 
-/** A pool as a selecting workflow sees it: a choice is final at once, one refusal ends it. */
-function viewFor(view: PoolView, { slateSize }: Holding): PoolView {
-  const { settings } = view;
-  const size = slateSize ?? settings.slateSize;
-  return { ...view, settings: { ...settings, slateSize: size, maxAttempts: 1, requiresAcceptance: false } };
+function slateFor({ slateSize, atLeast }: Holding): Slate {
+  return { slateSize, atLeast };
 }
 
 /** See above. */
@@ -142,6 +137,11 @@ export class World {
     }
   }
 
+  /** Whether the pool was read, so that it is not for want of that that nothing is decided. */
+  knows(poolId: string): boolean {
+    return this.#parts.views.has(poolId);
+  }
+
   /** A point to which everything that is decided from now on can be taken back. */
   mark(): number {
     return this.#undo.length;
@@ -178,7 +178,7 @@ export class World {
     const decision = decide({
       ...{ decisionId, nowUs: this.nowUs, routable: ask.routable, poolId: ask.poolId, recipientId: ask.recipientId },
       ...{ rules, pools: reach, previous: ask.previous, spentUs, tried: ask.tried ?? 0 },
-      ...(holding === undefined ? {} : { pinned: holding.pinned }),
+      ...(holding === undefined ? {} : { pinned: holding.pinned, holds: slateFor(holding) }),
       excluded: ask.excluded.length === 0 ? NOBODY : new Set(ask.excluded),
       duplicateOf: key === undefined ? undefined : this.#firsts.get(poolKeyText(key)),
       seedOf: (poolId, hop, attempt) => deriveSeed(this.#parts.seedKey, { decisionId, poolId, hop, attempt }),
@@ -233,16 +233,14 @@ export class World {
     const found = views.get(poolId);
     if (found === undefined) return undefined;
     const { ask, answers, holding } = deciding;
-    // A workflow asks no app: it does by what the pool declares beside.
-    if (holding === undefined && isUnasked(found, deciding)) return 'unread';
-    const view = holding === undefined ? found : viewFor(found, holding);
+    if (isUnasked(found, deciding)) return 'unread';
     const facts = holding === undefined ? this.#facts : this.#factsFor(holding);
     const state = this.#states.get(poolId) ?? {};
     const said = answers.get(poolId)?.answers ?? NO_ANSWERS;
-    const plain = { view, facts, state, bindings: NO_BINDINGS, answers: said };
-    if (view.compiled.affinityKeys.length === 0) return plain;
+    const plain = { view: found, facts, state, bindings: NO_BINDINGS, answers: said };
+    if (found.compiled.affinityKeys.length === 0) return plain;
     const bindings = new Map<string, Binding>();
-    for (const key of affinityKeysOf(ask, view, this.nowUs)) {
+    for (const key of affinityKeysOf(ask, found, this.nowUs)) {
       const binding = this.#bindings.get(poolKeyText(key));
       if (binding !== undefined) bindings.set(key.key, binding);
     }

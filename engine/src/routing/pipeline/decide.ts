@@ -4,7 +4,7 @@
  */
 import { msOf } from '../../pools/index.js';
 import { matchRules, type RuleMatch } from '../rules/rule.js';
-import type { Decision, DecisionInput, Fell, Hop } from './decision.js';
+import type { Decision, DecisionInput, Fell, Hop, PoolSnapshot } from './decision.js';
 import { fallbackFor } from './fallback.js';
 import { nextOpenAt } from './hours.js';
 import { runHop, type HopResult } from './hop.js';
@@ -58,7 +58,7 @@ class Walk {
     for (;;) {
       if (this.#visited.has(poolId)) return this.#stop('routing_cycle', poolId);
       if (this.hops.length >= maxDepth) return this.#stop('max_depth_exceeded', poolId);
-      const snapshot = this.input.pools.get(poolId);
+      const snapshot = this.#pool(poolId);
       if (snapshot === undefined) return this.#stop('pool_not_found', poolId);
       maxDepth = Math.min(maxDepth, snapshot.view.settings.maxDepth);
       this.#visited.add(poolId);
@@ -70,6 +70,17 @@ class Walk {
       if (typeof next !== 'string') return next;
       poolId = next;
     }
+  }
+
+  /** A pool as the work sees it: for a selecting workflow a choice is final at once, and one refusal ends it. */
+  #pool(poolId: string): PoolSnapshot | undefined {
+    const snapshot = this.input.pools.get(poolId);
+    const { holds } = this.input;
+    if (snapshot === undefined || holds === undefined) return snapshot;
+    const { view } = snapshot;
+    const slateSize = holds.slateSize ?? view.settings.slateSize;
+    const settings = { ...view.settings, slateSize, maxAttempts: 1, requiresAcceptance: false };
+    return { ...snapshot, view: { ...view, settings } };
   }
 
   #end(ending: Ending): Decision {
@@ -130,7 +141,7 @@ class Walk {
 
   /** Tries the one recipient that a pool falls back to; it is filtered and admitted as any other. */
   #toRecipient(view: PoolView, recipientId: string, plain: Ending): Decision {
-    const snapshot = this.input.pools.get(view.id);
+    const snapshot = this.#pool(view.id);
     if (snapshot === undefined) return this.#end(plain);
     const result = runHop(this.input, snapshot, this.scope, this.hops.length, recipientId, true);
     this.hops.push(result.hop);

@@ -24,6 +24,14 @@ export interface PoolSnapshot {
   readonly answers?: Answers;
 }
 
+/** How large a slate has to be. */
+export interface Slate {
+  /** Recipients to choose at most; undefined: as many as the pool says. */
+  readonly slateSize: number | undefined;
+  /** Fewer than these are no choice. */
+  readonly atLeast: number;
+}
+
 /** Everything a decision depends on. */
 export interface DecisionInput {
   readonly decisionId: string;
@@ -46,6 +54,8 @@ export interface DecisionInput {
   /** Time that was spent before, on asking apps. */
   readonly spentUs?: number;
   readonly pinned?: ReadonlyMap<string, number>;
+  /** Set for a selecting workflow: what is chosen is held for it at once, or nothing is. */
+  readonly holds?: Slate | undefined;
   readonly excluded?: ReadonlySet<string>;
   readonly conflicting?: ReadonlySet<string>;
   /** Recipients it was offered to before, the last one first. */

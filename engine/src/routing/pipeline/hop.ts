@@ -77,6 +77,11 @@ function slateOf({ filtered }: Hopping, selection: Selection): HopResult['slate'
   return selection.slate.map((each) => ({ id: each.id, units: unitsOf(filtered, each) }));
 }
 
+/** Fewer than these are no choice. */
+function leastOf({ holds }: DecisionInput): number {
+  return Math.max(holds?.atLeast ?? 1, 1);
+}
+
 const NOTHING: Selection = { order: [], slate: [], ranking: { groups: [] }, changes: [] };
 
 /** One selection, and the answer of admission; `isError` when an expression of the strategy failed on these values. */
@@ -88,7 +93,7 @@ function attempt(hopping: Hopping, candidates: readonly Candidate[], number: num
   const options = { slateSize: view.settings.slateSize, tieBreak: view.tieBreak };
   try {
     const selection = select(strategy, candidates, moment, options);
-    const isChosen = selection.slate.length > 0;
+    const isChosen = selection.slate.length >= leastOf(input);
     const admission = isChosen ? input.admit?.(view.id, slateOf(hopping, selection)) : undefined;
     return { moment, draws: moment.draws, selection, admission, isError: false };
   } catch (caught) {
@@ -106,7 +111,7 @@ function attemptAll(hopping: Hopping): { attempts: readonly Attempt[]; reason: R
     const made = attempt(hopping, candidates, number);
     attempts.push(made);
     if (made.isError) return { attempts, reason: 'strategy_error' };
-    if (made.selection.slate.length === 0) {
+    if (made.selection.slate.length < leastOf(hopping.input)) {
       return { attempts, reason: number === 0 ? 'no_eligible_recipient' : 'recipient_capacity_exhausted' };
     }
     const { admission } = made;

@@ -10,7 +10,7 @@ import { DuctorError } from '../../kernel/index.js';
 import { everybody, World, type Decision, type Holding } from '../../routing/index.js';
 import type { HoldingFamily, Selected, Selecting } from '../machine/selecting.js';
 import { FamilyBook } from './family-book.js';
-import type { AdmissionChanges, ReservationUsage, TenantUsage } from './gate-ports.js';
+import type { AdmissionChanges, MadeDecision, ReservationUsage, SelectionAnswers, TenantUsage } from './gate-ports.js';
 import type { RunKey } from './ports.js';
 import { askOf } from './selection-ask.js';
 import { refusedBy } from './selection-refusal.js';
@@ -24,7 +24,12 @@ export interface Actor extends RunKey {
 export type SelectAnswer =
   | Selected
   /** Nothing can be said with what is locked; the pools have to be, too. */
-  | { readonly kind: 'outside'; readonly pools: readonly string[] };
+  | {
+      readonly kind: 'outside';
+      readonly pools: readonly string[];
+      /** Strategies in apps' code have to be asked about one of them. */
+      readonly isUnasked?: boolean;
+    };
 
 /** A point to return to. */
 export interface BookMark {
@@ -32,10 +37,13 @@ export interface BookMark {
   readonly families: ReadonlyMap<string, number>;
   readonly added: number;
   readonly released: number;
+  readonly made: number;
 }
 
-/** Strategies in the code of apps are not asked: what their pools declare beside them chooses. */
-const NOT_ASKED: Parameters<World['decide']>[0]['answers'] = new Map();
+/** What strategies in apps' code said, by step; null: nobody was asked. */
+type Said = ReadonlyMap<string, SelectionAnswers> | null;
+
+const NOBODY_SAID: SelectionAnswers['answers'] = new Map();
 
 type Slate = readonly { readonly id: string; readonly units: number }[];
 
@@ -46,6 +54,7 @@ export class AdmissionBook {
   readonly #families: ReadonlyMap<string, FamilyBook>;
   readonly #added: Reservation[] = [];
   readonly #released: Reservation[] = [];
+  readonly #made: (MadeDecision & { readonly tenantId: string })[] = [];
 
   /** @param newId draws ids of decisions: what a strategy dices with depends on them */
   constructor(
@@ -60,19 +69,20 @@ export class AdmissionBook {
   mark(): BookMark {
     const marks = (books: ReadonlyMap<string, { mark(): number }>): ReadonlyMap<string, number> =>
       new Map([...books].map(([name, book]) => [name, book.mark()]));
-    const [added, released] = [this.#added.length, this.#released.length];
-    return { worlds: marks(this.#worlds), families: marks(this.#families), added, released };
+    const [added, released, made] = [this.#added.length, this.#released.length, this.#made.length];
+    return { worlds: marks(this.#worlds), families: marks(this.#families), added, released, made };
   }
 
-  takeBack({ worlds, families, added, released }: BookMark): void {
+  takeBack({ worlds, families, added, released, made }: BookMark): void {
     for (const [name, world] of this.#worlds) world.takeBack(worlds.get(name) ?? 0);
     for (const [name, family] of this.#families) family.takeBack(families.get(name) ?? 0);
     this.#added.length = added;
     this.#released.length = released;
+    this.#made.length = made;
   }
 
-  /** Chooses recipients and holds them, all or none. */
-  select(actor: Actor, selecting: Selecting): SelectAnswer {
+  /** Chooses recipients and holds them, all or none; the record of the decision is kept whatever it came to. */
+  select(actor: Actor, selecting: Selecting, said: Said = null): SelectAnswer {
     const tenant = this.#tenants.get(actor.tenantId);
     const world = this.#worlds.get(actor.tenantId);
     const family = this.#family(actor);
@@ -83,8 +93,15 @@ export class AdmissionBook {
       return refused('not_found', `there is no pool ${JSON.stringify(selecting.pool)}`);
     }
     const mark = this.mark();
-    const answer = this.#decide({ actor, selecting, tenant, world, family }, poolId);
+    const made = this.#decide({ actor, selecting, tenant, world, family, said: said?.get(selecting.path) }, poolId);
+    if (!('decision' in made)) {
+      this.takeBack(mark);
+      return made;
+    }
+    const { decision, answer } = made;
     if (answer.kind !== 'granted') this.takeBack(mark);
+    const { tenantId, runId } = actor;
+    this.#made.push({ tenantId, runId, ask: askOf(runId, selecting, poolId), decision, assignmentIds: [] });
     return answer;
   }
 
@@ -110,7 +127,10 @@ export class AdmissionBook {
 
   /** What has to be written. */
   changes(): AdmissionChanges {
-    const tenants = [...this.#worlds].map(([tenantId, world]) => ({ tenantId, ...world.changes() }));
+    const tenants = [...this.#worlds].map(([tenantId, world]) => {
+      const made = this.#made.filter((each) => each.tenantId === tenantId);
+      return { tenantId, ...world.changes(), made };
+    });
     const books = [...this.#families.values()];
     // What is held and released in one batch was never there.
     const gone = new Set(this.#released);
@@ -128,15 +148,16 @@ export class AdmissionBook {
     return this.#families.get(familyName({ tenantId, rootId }));
   }
 
-  #decide(on: Choice, poolId: string | undefined): SelectAnswer {
-    const { actor, selecting, tenant, world } = on;
+  /** An answer alone: nothing was decided. */
+  #decide(on: Choice, poolId: string | undefined): SelectAnswer | Decided {
+    const { actor, selecting, tenant, world, said } = on;
     if (poolId !== undefined && tenant.stale.has(poolId)) return { kind: 'outside', pools: [] };
     let decision: Decision | { readonly missing: readonly string[] };
     try {
       decision = world.decide({
         ask: askOf(actor.runId, selecting, poolId),
-        ...{ decisionId: this.newId(), firstPoolId: undefined, rules: tenant.rules, isGranting: true },
-        ...{ answers: NOT_ASKED, spentUs: 0 },
+        ...{ firstPoolId: undefined, rules: tenant.rules, isGranting: true },
+        ...(said ?? { decisionId: this.newId(), answers: NOBODY_SAID, spentUs: 0 }),
         holding: holdingOf(on, world.nowUs),
       });
     } catch (caught) {
@@ -144,9 +165,12 @@ export class AdmissionBook {
       if (!(caught instanceof DuctorError) || caught.code === 'internal') throw caught;
       return refused(caught.code, caught.message);
     }
-    if ('missing' in decision) return { kind: 'outside', pools: decision.missing };
+    if ('missing' in decision) {
+      const pools = decision.missing;
+      return { kind: 'outside', pools, isUnasked: pools.some((id) => world.knows(id)) };
+    }
     if (decision.hops.some(({ snapshot }) => tenant.stale.has(snapshot.view.id))) return { kind: 'outside', pools: [] };
-    return refusedBy(decision, selecting) ?? this.#granted(on, decision);
+    return { decision, answer: refusedBy(decision, selecting) ?? this.#granted(on, decision) };
   }
 
   #granted({ actor, selecting, family }: Choice, { slate, poolId = '', hops, input }: Decision): Selected {
@@ -172,7 +196,7 @@ export class AdmissionBook {
     const recipients = slate.map(({ id, units }) => {
       return { id, name: text(id, 'name'), external_id: text(id, 'external_id'), type: text(id, 'type'), units };
     });
-    return { kind: 'granted', poolId, digest, isReused, recipients };
+    return { kind: 'granted', poolId, digest, isReused, recipients, decisionId: input.decisionId };
   }
 }
 
@@ -183,6 +207,13 @@ interface Choice {
   readonly tenant: TenantUsage;
   readonly world: World;
   readonly family: FamilyBook;
+  readonly said: SelectionAnswers | undefined;
+}
+
+/** A decision, and what the step is answered. */
+interface Decided {
+  readonly decision: Decision;
+  readonly answer: Selected;
 }
 
 function refused(code: DuctorError['code'], message: string): Selected {
@@ -196,11 +227,12 @@ function isHeld(family: FamilyBook, chainId: string, digest: string): boolean {
 /** How the step decides, given what the same step of its chain holds. */
 function holdingOf({ actor, selecting, family }: Choice, nowUs: number): Holding {
   const { chainId } = actor.family;
-  const { path, slateSize, pinned } = selecting;
+  const { path, slateSize, atLeast, pinned } = selecting;
   const today = utcDay(nowUs);
   const own = family.heldBy(chainId).filter((each) => each.path === path);
   return {
     slateSize: slateSize ?? undefined,
+    atLeast,
     pinned,
     own: new Map(own.map((each) => [each.recipientId, { units: each.units, isToday: each.day === today }])),
     isHeld: (poolId, slate: Slate) => isHeld(family, chainId, slateDigest({ poolId, path, recipients: slate })),

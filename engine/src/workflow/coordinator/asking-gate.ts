@@ -46,9 +46,9 @@ export class AskingGate implements Gate {
 
   select(selecting: Selecting): Selected | null {
     const { tenantId, runId } = this.run;
-    const { pool } = selecting;
+    const { pool, path } = selecting;
     try {
-      const asked = { tenantId, pool, reached: [], ask: askOf(runId, selecting, undefined) };
+      const asked = { tenantId, path, pool, reached: [], ask: askOf(runId, selecting, undefined) };
       this.#selections = [...this.#selections, asked];
     } catch (caught) {
       // It needs no lock to be refused.

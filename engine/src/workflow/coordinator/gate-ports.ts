@@ -1,7 +1,7 @@
 /** What a batch of the gate lane locks, reads and writes besides the journal; a field for each kind of authority. */
 import type { Family, Reservation, ReservationChanges } from '../../capacity/index.js';
 import type { SemaphoreChanges, SemaphoreKey, SemaphoreUsage } from '../../capacity/index.js';
-import type { CompiledRule, RouteAsk, WorldChanges, WorldParts } from '../../routing/index.js';
+import type { AskingCall, CompiledRule, Decision, RouteAsk, WorldChanges, WorldParts } from '../../routing/index.js';
 
 /** Sessions over which commits go: `plain` for what touches runs alone, `gate` for what touches what they share. */
 export type CommitLane = 'plain' | 'gate';
@@ -20,11 +20,25 @@ export interface GateLocks {
 /** A selection that is to be made. */
 export interface SelectionAsk {
   readonly tenantId: string;
+  /** Of its step. */
+  readonly path: string;
   /** Name or id of the pool; empty: the rules say which. */
   readonly pool: string;
   /** Pools beside it that an earlier try came to. */
   readonly reached: readonly string[];
   readonly ask: RouteAsk;
+}
+
+/** What strategies in apps' code said before a selection, and the id of its decision. */
+export type SelectionAnswers = Omit<AskingCall, 'tenantId' | 'ask'>;
+
+/** A decision of a step, of which a record is kept. */
+export interface MadeDecision {
+  readonly ask: RouteAsk;
+  readonly decision: Decision;
+  readonly runId: string;
+  /** One for each of the slate; none where it is held. */
+  readonly assignmentIds: readonly string[];
 }
 
 /** A run of a family, as far as its end matters to those above it. */
@@ -67,6 +81,7 @@ export const NO_RESERVATIONS: ReservationUsage = { tenants: [], families: [] };
 /** What becomes of accounts and states of strategies of a tenant. */
 export interface TenantChanges extends Omit<WorldChanges, 'firsts'> {
   readonly tenantId: string;
+  readonly made: readonly MadeDecision[];
 }
 
 /** What is written of reservations. */

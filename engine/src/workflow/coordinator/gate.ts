@@ -6,8 +6,9 @@ import { AdmissionBook } from './admission-book.js';
 import { AskingGate } from './asking-gate.js';
 import type { Verdict } from './commit-batch.js';
 import type { GateLocks, GateUsage } from './gate-ports.js';
-import type { GateDecision, GateOutcome, InboxMessage, RunKey, TickOutcome } from './ports.js';
+import type { GateDecision, GateOutcome, InboxMessage, TickOutcome } from './ports.js';
 import { encodeInput } from './run-logic.js';
+import type { RunCell } from './run-cell.js';
 import type { Tick } from './tick.js';
 
 /** Longest time that a batch is decided under its locks, ms; what it does not come to goes into the next one. */
@@ -19,14 +20,15 @@ class BookGate extends AskingGate {
   isOutside = false;
   /** Pools that selections came to and that are not locked. */
   readonly pools: string[] = [];
+  /** Paths of selections for which strategies in apps' code have to be asked first. */
+  readonly unasked = new Set<string>();
 
   constructor(
-    run: RunKey,
+    readonly cell: RunCell,
     readonly book: SemaphoreBook,
     readonly admission: AdmissionBook,
-    readonly isLockedOut: boolean,
   ) {
-    super(run);
+    super(cell);
   }
 
   override ask(path: string, ticket: number, wants: readonly Want[]): number | null {
@@ -46,12 +48,13 @@ class BookGate extends AskingGate {
   override select(selecting: Selecting): Selected | null {
     const asked = super.select(selecting);
     if (asked !== null) return asked;
-    if (this.isLockedOut) return LOCKED_OUT;
+    if (this.cell.isLockedOut) return LOCKED_OUT;
     const { tenantId, runId } = this.run;
-    const answer = this.admission.select({ tenantId, runId, family: selecting.family }, selecting);
+    const answer = this.admission.select({ tenantId, runId, family: selecting.family }, selecting, this.cell.said);
     if (answer.kind !== 'outside') return answer;
     this.isOutside = true;
     this.pools.push(...answer.pools);
+    if (answer.isUnasked === true) this.unasked.add(selecting.path);
     return null;
   }
 
@@ -128,11 +131,14 @@ export class GateBatch {
     const { cell } = tick;
     const fork = book.fork();
     const mark = admission.mark();
-    const gate = new BookGate(cell, fork, admission, cell.isLockedOut);
+    const gate = new BookGate(cell, fork, admission);
     const result = tick.gated.compute(gate);
     // The next batch locks what this one was asked for.
     cell.gateKeys = gate.isOutside ? [...gate.keys.values()] : [];
     cell.gatePools = gate.isOutside ? [...new Set([...cell.gatePools, ...gate.pools])] : [];
+    cell.unasked = gate.asked.selections
+      .filter(({ path }) => gate.unasked.has(path))
+      .map((each) => ({ ...each, reached: cell.gatePools }));
     if (gate.isOutside || result.kind !== 'tick') {
       admission.takeBack(mark);
       return null;

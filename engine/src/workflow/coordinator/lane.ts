@@ -10,6 +10,7 @@
  * 4. No answer, task, abort or news leaves before the commit it belongs to is known to be written.
  */
 import { DuctorError, uuidV7 } from '../../kernel/index.js';
+import { askApps } from './asking-apps.js';
 import { untilDone } from './backoff.js';
 import { commitBatch, type CommitEnvironment, type Verdict } from './commit-batch.js';
 import { isLookedUp, isPassedOn } from './continuing.js';
@@ -285,6 +286,7 @@ export class Lane {
     const { cell } = tick;
     cell.phase = 'ready';
     putBack(cell, inputsOf(tick));
+    if (cell.unasked.length > 0) return askApps(this.world, cell);
     const isAsked = cell.gateKeys.length + cell.gatePools.length > 0 || cell.isLockedOut;
     if (isAsked) this.world.toGate(cell);
     else setAside(this.world, cell, AGAIN_MS);

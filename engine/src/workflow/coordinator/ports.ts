@@ -9,6 +9,7 @@ import type { Plan } from '../machine/plan.js';
 import type { RunStatus, SubStep } from '../machine/state.js';
 import type { Value } from '../machine/value.js';
 import type { CommitLane, GateChanges, GateLocks, GateUsage } from './gate-ports.js';
+import type { SelectionAnswers, SelectionAsk } from './gate-ports.js';
 
 /** A run, by tenant and id. */
 export interface RunKey {
@@ -185,6 +186,8 @@ export interface RunStore {
    * longer lines as long as it says that they are too short; what it said last counts.
    */
   commitGated(nodeId: string, locks: GateLocks, decide: (usage: GateUsage) => GateDecision): Promise<GateOutcome>;
+  /** Has strategies in apps' code answer what a selection has to ask them; fills in what they say. Locks nothing. */
+  askStrategies(selection: SelectionAsk, said: SelectionAnswers): Promise<void>;
   /** The runs that exist, in any order. */
   load(keys: readonly RunKey[]): Promise<readonly StoredRun[]>;
   /** The large values that exist, in any order. */

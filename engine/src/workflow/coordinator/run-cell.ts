@@ -15,6 +15,7 @@ import { shardOf } from '../../kernel/index.js';
 import type { RunInput } from '../machine/inputs.js';
 import type { Plan } from '../machine/plan.js';
 import type { RunState } from '../machine/state.js';
+import type { SelectionAnswers, SelectionAsk } from './gate-ports.js';
 import type { ResultAck, StartOutcome, StartRequest } from './coordinator.js';
 import type { RunKey } from './ports.js';
 
@@ -65,6 +66,10 @@ export interface RunCell extends RunKey {
   gateKeys: readonly SemaphoreKey[];
   /** Pools that the selections of its last try came to beyond what it had locked. */
   gatePools: readonly string[];
+  /** Selections for which strategies in apps' code have to be asked before it is tried again. */
+  unasked: readonly SelectionAsk[];
+  /** What they said, by step; null: nobody was asked. */
+  said: Map<string, SelectionAnswers> | null;
   /** Its last try alone did not get its locks: nobody can say whether there is room. */
   isLockedOut: boolean;
   /** Conflicts since the last commit that went well. */
@@ -111,6 +116,8 @@ export function coldCell(run: RunKey): RunCell {
     takesAll: false,
     gateKeys: [],
     gatePools: [],
+    unasked: [],
+    said: null,
     isLockedOut: false,
     conflicts: 0,
     journalBytes: 0,

@@ -11,7 +11,9 @@ function fullIn({ filtered }: Hop): number {
   return looked.filter(({ verdicts }) => verdicts.length > 0 && verdicts.every(({ code }) => FULL.has(code))).length;
 }
 
-function refused(code: ErrorCode, message: string): Selected {
+type Refused = Selected & { readonly kind: 'refused' };
+
+function refused(code: ErrorCode, message: string): Refused {
   return { kind: 'refused', code, message };
 }
 
@@ -31,7 +33,8 @@ function numbersOf({ attempts }: Hop): string {
 }
 
 /** Too few to choose from: for want of room, or for want of recipients. */
-function tooFew(hop: Hop | undefined, { atLeast }: Selecting, found: number): Selected {
+function tooFew(hop: Hop | undefined, { atLeast }: Selecting): Refused {
+  const found = hop?.attempts.at(-1)?.selection.slate.length ?? 0;
   const full = hop === undefined ? 0 : fullIn(hop);
   if (full > 0) {
     const what = found === 0 ? 'every recipient that could be chosen' : `${full} recipients that could be chosen`;
@@ -44,12 +47,16 @@ function tooFew(hop: Hop | undefined, { atLeast }: Selecting, found: number): Se
   );
 }
 
-/** The refusal; undefined when the slate is to be held. */
+/** The refusal, which names the decision; undefined when the slate is to be held. */
 export function refusedBy(decision: Decision, selecting: Selecting): Selected | undefined {
-  const { outcome, reason, slate, hops, poolId } = decision;
+  if (decision.outcome === 'assigned') return undefined;
+  const { code, message } = refusal(decision, selecting);
+  return refused(code, `${message} (decision ${decision.input.decisionId})`);
+}
+
+function refusal(decision: Decision, selecting: Selecting): Refused {
+  const { outcome, reason, hops, poolId } = decision;
   const last = hops.at(-1);
-  if (outcome === 'assigned')
-    return slate.length < selecting.atLeast ? tooFew(last, selecting, slate.length) : undefined;
   const pool = poolId === undefined ? '' : ` in pool ${poolId}`;
   switch (outcome) {
     case 'recipient_capacity_exhausted':
@@ -61,7 +68,7 @@ export function refusedBy(decision: Decision, selecting: Selecting): Selected | 
       return refused('capacity_authority_unavailable', `what counts capacity${pool} could not be used`);
     case 'no_eligible_recipient':
     case 'all_cooling_down':
-      return tooFew(last, selecting, 0);
+      return tooFew(last, selecting);
     case 'queued':
     case 'queued_for_claim':
       return refused('unimplemented', `the selection came to ${outcome}${pool}, and a SELECT step does not wait`);

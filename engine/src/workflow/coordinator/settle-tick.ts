@@ -146,6 +146,7 @@ export function written(world: World, tick: Tick, effects: Effects): void {
   cell.phase = 'ready';
   cell.conflicts = 0;
   cell.isLockedOut = false;
+  cell.said = null;
   answer(world, tick, effects);
   const { messages } = tick.write;
   if (messages !== undefined) {

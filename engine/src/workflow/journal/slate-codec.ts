@@ -16,9 +16,9 @@ export function storedSlateEntry(entry: SlateEntry): StoredSlateEntry {
   if (entry.kind === 'step_selecting') {
     return { $case: 'stepSelecting', value: { path, pool: entry.pool, routable: toStoredValue(entry.routable) } };
   }
-  const { poolId, isReused } = entry;
+  const { poolId, isReused, decisionId = '' } = entry;
   const [digest, recipients] = [Buffer.from(entry.digest, 'hex'), toStoredValue(entry.recipients)];
-  return { $case: 'slateReserved', value: { path, poolId, digest, isReused, recipients } };
+  return { $case: 'slateReserved', value: { path, poolId, digest, isReused, recipients, decisionId } };
 }
 
 /** A stored entry about a selection. */
@@ -27,10 +27,11 @@ export function slateEntryOf(stored: StoredSlateEntry): SlateEntry {
   if (stored.$case === 'stepSelecting') {
     return { kind: 'step_selecting', path, pool: stored.value.pool, routable: requiredValue(stored.value.routable) };
   }
-  const { poolId, isReused } = stored.value;
+  const { poolId, isReused, decisionId } = stored.value;
   const [digest, recipients] = [
     Buffer.from(stored.value.digest).toString('hex'),
     requiredValue(stored.value.recipients),
   ];
-  return { kind: 'slate_reserved', path, poolId, digest, isReused, recipients };
+  const by = decisionId === '' ? {} : { decisionId };
+  return { kind: 'slate_reserved', path, poolId, digest, isReused, recipients, ...by };
 }

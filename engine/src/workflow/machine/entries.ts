@@ -118,6 +118,8 @@ export type Entry =
       readonly isReused: boolean;
       /** In order. */
       readonly recipients: Value;
+      /** Absent: it has no record. */
+      readonly decisionId?: string;
     }
   | { readonly kind: 'step_skipped'; readonly path: string }
   | { readonly kind: 'step_cancelling'; readonly path: string; readonly attempt: number; readonly deadlineUs: number }

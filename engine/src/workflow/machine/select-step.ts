@@ -12,9 +12,12 @@ type Granted = Selected & { readonly kind: 'granted' };
 type Select = PlanStep & { readonly type: 'SELECT' };
 
 /** Shows what was granted: from here on it is held. Then the body runs for it, where there is one. */
-function show(tick: Tick, step: Select, path: string, { poolId, digest, isReused, recipients }: Granted): void {
-  emit(tick, { kind: 'slate_reserved', path, poolId, digest, isReused, recipients: jsonValue(recipients) });
-  const chosen: Selection = { pool_id: poolId, recipients };
+function show(tick: Tick, step: Select, path: string, answer: Granted): void {
+  const { poolId, digest, isReused, recipients, decisionId } = answer;
+  const by = decisionId === undefined ? {} : { decisionId };
+  emit(tick, { kind: 'slate_reserved', path, poolId, digest, isReused, recipients: jsonValue(recipients), ...by });
+  const decided = decisionId === undefined ? {} : { decision_id: decisionId };
+  const chosen: Selection = { pool_id: poolId, ...decided, recipients };
   const value = jsonValue(chosen);
   if (step.body === undefined) {
     emit(tick, { kind: 'step_completed', path, attempt: 0, output: value });

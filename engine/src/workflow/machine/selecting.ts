@@ -51,6 +51,8 @@ export type Selected =
       readonly isReused: boolean;
       /** In order. */
       readonly recipients: readonly Chosen[];
+      /** What was decided by, kept in a record; absent in journals of before there was one. */
+      readonly decisionId?: string;
     }
   | { readonly kind: 'refused'; readonly code: ErrorCode; readonly message: string };
 

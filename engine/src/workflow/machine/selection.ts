@@ -12,6 +12,7 @@ import { jsonValue, NULL_VALUE, type Value } from './value.js';
 /** What was chosen. */
 export interface Selection {
   readonly pool_id: string;
+  readonly decision_id?: string;
   /** In order. */
   readonly recipients: readonly Chosen[];
 }

@@ -84,9 +84,10 @@ function selectedOf(entries: readonly Entry[], path: string): ReturnType<Gate['s
   for (const entry of entries) {
     if (!('path' in entry) || entry.path !== path) continue;
     if (entry.kind === 'slate_reserved') {
-      const { poolId, digest, isReused, recipients } = entry;
+      const { poolId, digest, isReused, recipients, decisionId } = entry;
       const chosen: Chosen[] = JSON.parse(Buffer.from(recipients.data).toString('utf8'));
-      return { kind: 'granted', poolId, digest, isReused, recipients: chosen };
+      const by = decisionId === undefined ? {} : { decisionId };
+      return { kind: 'granted', poolId, digest, isReused, recipients: chosen, ...by };
     }
     if (entry.kind !== 'step_failed') continue;
     const { code, message } = entry.error;

@@ -8,6 +8,7 @@
 import { ensureSemaphores, keyArrays, LINE_PAGE, lockSemaphoresSql, nameOf } from '../../capacity/index.js';
 import { readSemaphores } from '../../capacity/index.js';
 import { writeSemaphores, type SemaphoreKey } from '../../capacity/index.js';
+import type { SelectionParts } from '../../routing/index.js';
 import { impossible } from '../../kernel/index.js';
 import { prepared, uuidArray, type Connection, type Queryable, type Row } from '../../store/index.js';
 import type { GateLocks, GateUsage } from '../coordinator/gate-ports.js';
@@ -15,13 +16,7 @@ import { BOX_SEALED_MS } from '../coordinator/ports.js';
 import type { GateDecision, GateOutcome, TickOutcome, TickWrite } from '../coordinator/ports.js';
 import { layOut, type CommitAnswer } from './commit-batch.js';
 import { fenceSql, GATE_LANE } from './commit-statement.js';
-import {
-  hasReservations,
-  lockReservations,
-  prepareReservations,
-  writeReservations,
-  type SelectionParts,
-} from './gate-reservations.js';
+import { hasReservations, lockReservations, prepareReservations, writeReservations } from './gate-reservations.js';
 
 const LOCK = prepared(
   'gate_lock',
@@ -31,9 +26,11 @@ const LOCK = prepared(
 select (select count(*)::int from fence) as fence, (select count(*)::int from semaphores) as semaphores`,
 );
 
-/** Semaphores that a process knows to be there, so that their rows need not be made. */
-export class KnownSemaphores {
+/** Rows that a process knows to be there, so that they need not be made: semaphores, documents of decisions. */
+export class KnownRows {
   readonly #names = new Set<string>();
+  /** By tenant and digest. */
+  readonly documents = new Set<string>();
 
   constructor(readonly limit = 50_000) {}
 
@@ -44,6 +41,11 @@ export class KnownSemaphores {
   add(keys: readonly SemaphoreKey[]): void {
     if (this.#names.size > this.limit) this.#names.clear();
     for (const key of keys) this.#names.add(nameOf(key));
+  }
+
+  addDocuments(names: readonly string[]): void {
+    if (this.documents.size > this.limit) this.documents.clear();
+    for (const name of names) this.documents.add(name);
   }
 
   forget(keys: readonly SemaphoreKey[]): void {
@@ -90,7 +92,19 @@ function inOrder(keys: readonly SemaphoreKey[]): readonly SemaphoreKey[] {
   return [...byName.keys()].sort().flatMap((name) => byName.get(name) ?? []);
 }
 
-async function write(tx: Queryable, head: readonly unknown[], decision: GateDecision): Promise<GateOutcome> {
+/** What is written of routing's, and what is known to be there once it is committed. */
+interface Writing {
+  readonly selection: SelectionParts | undefined;
+  readonly known: KnownRows;
+  stored: readonly string[];
+}
+
+async function write(
+  tx: Queryable,
+  head: readonly unknown[],
+  decision: GateDecision,
+  writing: Writing,
+): Promise<GateOutcome> {
   const batch = layOut(decision.ticks, GATE_LANE);
   let ticks: readonly TickOutcome[] = decision.ticks.map(() => 'written');
   if (batch !== undefined) {
@@ -105,7 +119,8 @@ async function write(tx: Queryable, head: readonly unknown[], decision: GateDeci
     throw new Undo({ kind: 'undone', ticks }, unread);
   }
   await writeSemaphores(tx, decision.semaphores);
-  await writeReservations(tx, decision.reservations);
+  const { selection, known } = writing;
+  writing.stored = await writeReservations(tx, decision.reservations, selection, known.documents);
   return { kind: 'committed', ticks };
 }
 
@@ -119,7 +134,7 @@ export async function commitGated(
   session: Connection,
   head: readonly unknown[],
   locks: GateLocks,
-  known: KnownSemaphores,
+  known: KnownRows,
   decide: (usage: GateUsage) => GateDecision,
   selection?: SelectionParts,
 ): Promise<GateOutcome> {
@@ -129,8 +144,9 @@ export async function commitGated(
   known.add(missing);
   const isPlain = !hasReservations(locks);
   const prepared = await prepareReservations(session, locks, selection);
+  const writing: Writing = { selection, known, stored: [] };
   try {
-    return await session.transaction(async (tx) => {
+    const outcome = await session.transaction(async (tx) => {
       if (!isPlain) await passFence(tx, head);
       const reservations = await lockReservations(tx, prepared, selection);
       if (reservations === undefined) throw new Undo({ kind: 'repeat', sqlState: '40001' });
@@ -144,9 +160,11 @@ export async function commitGated(
       for (let page = LINE_PAGE; ; page *= 10) {
         const { nowUs, usages } = await readSemaphores(tx, keys, locks.runIds, page);
         const decision = decide({ nowUs, semaphores: usages, reservations });
-        if (!decision.isShort) return await write(tx, head, decision);
+        if (!decision.isShort) return await write(tx, head, decision, writing);
       }
     });
+    known.addDocuments(writing.stored);
+    return outcome;
   } catch (error) {
     if (!(error instanceof Undo)) throw error;
     await seal(session, head, error.unread);

@@ -25,20 +25,23 @@ import {
   openStates,
   readStanding,
   writeStates,
+  madeOf,
+  writeMade,
   type PoolView,
+  type SelectionParts,
 } from '../../routing/index.js';
 import { affinityKeysOf, readBindings, writeBindings, type PoolViews, type WorldParts } from '../../routing/index.js';
 import { findPoolIds } from '../../pools/index.js';
 import type { Queryable } from '../../store/index.js';
-import type { AdmissionChanges, GateLocks, ReservationUsage, SelectionAsk } from '../coordinator/gate-ports.js';
+import type {
+  AdmissionChanges,
+  GateLocks,
+  MadeDecision,
+  ReservationUsage,
+  SelectionAsk,
+} from '../coordinator/gate-ports.js';
 import { NO_RESERVATIONS, type TenantUsage } from '../coordinator/gate-ports.js';
 import { readFamilies } from './read-families.js';
-
-/** Where pools come from, and what strategies dice with. */
-export interface SelectionParts {
-  readonly views: PoolViews;
-  readonly seedKey: Uint8Array;
-}
 
 /** Pools of a tenant that a batch may reach. */
 interface TenantPools {
@@ -174,14 +177,40 @@ export async function lockReservations(
   return { tenants, families: await readFamilies(tx, families, held) };
 }
 
-/** Writes what was decided. */
-export async function writeReservations(tx: Queryable, changes: AdmissionChanges): Promise<void> {
-  for (const { tenantId, states, accounts, bindings } of changes.tenants) {
+/** Where nothing is routed, nobody made a record. */
+const NO_ENGINE = { version: '', tzdb: '' };
+
+/** Decisions with their records. */
+function recorded(made: readonly MadeDecision[], parts: SelectionParts | undefined): Parameters<typeof writeMade>[2] {
+  const engine = parts?.engine ?? NO_ENGINE;
+  return made.map(({ decision, ask, runId, assignmentIds }) =>
+    madeOf(decision, { ask, principalId: runId, engine, assignmentIds }),
+  );
+}
+
+/**
+ * Writes what was decided.
+ *
+ * @param documents digests of documents that are known to be stored, by tenant and digest. Returns those that are now
+ */
+export async function writeReservations(
+  tx: Queryable,
+  changes: AdmissionChanges,
+  parts: SelectionParts | undefined,
+  documents: ReadonlySet<string>,
+): Promise<readonly string[]> {
+  const stored: string[] = [];
+  for (const { tenantId, states, accounts, bindings, made } of changes.tenants) {
+    const nameOfDocument = (digest: string): string => `${tenantId}/${digest}`;
     await writeStates(tx, tenantId, states);
     await writeAccounts(tx, tenantId, accounts);
+    const isStored = (digest: string): boolean => documents.has(nameOfDocument(digest));
+    const written = await writeMade(tx, tenantId, recorded(made, parts), isStored);
+    stored.push(...written.map(nameOfDocument));
     await writeBindings(tx, tenantId, bindings);
   }
   await insertReservations(tx, changes.added);
   await deleteReservations(tx, changes.released);
   await forgetFamilies(tx, changes.ended);
+  return stored;
 }

@@ -8,6 +8,5 @@ export {
 } from './postgres-cluster-store.js';
 export { postgresInboxStore } from './postgres-inbox-store.js';
 export { postgresRunReader } from './postgres-run-reader.js';
-export type { SelectionParts } from './gate-reservations.js';
 export { postgresRunStore, type PostgresRunStore, type PostgresRunStoreOptions } from './postgres-run-store.js';
 export type { RunCursor, RunPage, RunQuery, RunReader } from './run-reader.js';

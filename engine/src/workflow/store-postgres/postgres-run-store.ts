@@ -11,14 +11,15 @@
  * 2. Once settle() has returned, no statement of an earlier session of the lane writes anything.
  */
 import { DuctorError, impossible, sleep, type Clock } from '../../kernel/index.js';
+import type { SelectionParts } from '../../routing/index.js';
 import { classify, type Connection, type Database } from '../../store/index.js';
 import type { CommitLane } from '../coordinator/gate-ports.js';
 import type { CommitOutcome, RunStore, TickWrite } from '../coordinator/ports.js';
 import { layOut, type CommitAnswer, type CommitBatch } from './commit-batch.js';
 import { outcomeOfFailure } from './commit-failure.js';
-import { commitGated, KnownSemaphores } from './commit-gated.js';
+import { askStrategies } from './ask-strategies.js';
+import { commitGated, KnownRows } from './commit-gated.js';
 import { GATE_LANE, PLAIN_LANE, type LaneNumber } from './commit-statement.js';
-import type { SelectionParts } from './gate-reservations.js';
 import { findStarts } from './find-starts.js';
 import { newLane, type Lane } from './lane.js';
 import { listActive } from './list-active.js';
@@ -105,7 +106,7 @@ export function postgresRunStore(options: PostgresRunStoreOptions): PostgresRunS
   const headOf = (nodeId: string, number: LaneNumber): readonly unknown[] => {
     return [nodeId, laneSessions.get(`${nodeId} ${number}`) ?? 0];
   };
-  const known = new KnownSemaphores();
+  const known = new KnownRows();
   /** The batches of the gate lane, one after the other: the plain lane may send one, too. */
   let gated: Promise<unknown> = Promise.resolve();
 
@@ -143,6 +144,7 @@ export function postgresRunStore(options: PostgresRunStoreOptions): PostgresRunS
     commit,
     commitGated: commitInGate,
     settle,
+    askStrategies: (...asked) => read(reads, (session) => askStrategies(session, asked, options.selection, clock)),
     load: (keys) => read(reads, (session) => loadRuns(session, keys, isUsable)),
     payloads: (keys) => read(reads, (session) => loadPayloads(session, keys)),
     listActive: (shards, after, limit) => read(reads, (session) => listActive(session, shards, after, limit)),

@@ -1,7 +1,15 @@
 /** Pools, accounts and reservations in memory, as the gate lane finds them. */
 import { familyName, utcDay, type Account, type Family, type Reservation } from '../../capacity/index.js';
 import { everybody, type PoolStanding, type PoolView, type WorldParts } from '../../routing/index.js';
-import type { AdmissionChanges, FamilyRun, GateLocks, ReservationUsage } from '../coordinator/gate-ports.js';
+import { answerKey } from '../../routing/core/answer.js';
+import type {
+  AdmissionChanges,
+  FamilyRun,
+  GateLocks,
+  MadeDecision,
+  ReservationUsage,
+} from '../coordinator/gate-ports.js';
+import type { SelectionAnswers, SelectionAsk } from '../coordinator/gate-ports.js';
 
 /** A pool that runs may select from. */
 export interface MemoryPool {
@@ -25,6 +33,11 @@ export class MemoryReservations {
   readonly pools: MemoryPool[] = [];
   readonly accounts = new Map<string, Omit<Account, 'maxConcurrent' | 'dailyLimit'>>();
   held: Reservation[] = [];
+  /** Decisions of which a record is kept, in order. */
+  readonly made: MadeDecision[] = [];
+  /** Apps that have strategies in code. */
+  apps: (question: { readonly poolId: string; readonly name: string }) => readonly string[] | undefined = () =>
+    undefined;
   /** What must never happen, in words. */
   readonly violations: string[] = [];
   readonly #states = new Map<string, ReturnType<WorldParts['states']['get']>>();
@@ -47,8 +60,22 @@ export class MemoryReservations {
     };
   }
 
+  /** See RunStore.askStrategies. */
+  ask({ tenantId, pool, reached }: SelectionAsk, said: SelectionAnswers): void {
+    const own = this.pools.filter((each) => each.tenantId === tenantId);
+    for (const { view } of own.filter(({ name, view: { id } }) => name === pool || reached.includes(id))) {
+      if (view.compiled.customs.length === 0) continue;
+      const answers = view.compiled.customs.map((params) => {
+        const ids = this.apps({ poolId: view.id, name: params.name });
+        return [answerKey(params), { ids, note: ids === undefined ? 'is served by no app' : 'by a test' }] as const;
+      });
+      said.answers.set(view.id, { version: view.version, answers: new Map(answers) });
+    }
+  }
+
   apply({ tenants, added, released }: AdmissionChanges, nowUs: number): void {
-    for (const { accounts, states } of tenants) {
+    for (const { accounts, states, made } of tenants) {
+      this.made.push(...made);
       for (const { recipientId, account } of accounts) this.accounts.set(recipientId, account);
       for (const [poolId, state] of states) this.#states.set(poolId, state);
     }

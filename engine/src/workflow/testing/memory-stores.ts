@@ -142,6 +142,7 @@ function runStore(db: MemoryDatabase, line: Line): RunStore {
   return {
     commit: (nodeId, ticks) => line.commit(nodeId, ticks),
     commitGated: (nodeId, locks, decide) => line.commitGated(nodeId, locks, decide),
+    askStrategies: (selection, said) => ask('askStrategies', () => db.reservations.ask(selection, said)),
     settle: (nodeId) => line.ask('runs', 'settle', nodeId, () => line.settle(nodeId)),
     load: (keys) => ask('load', () => db.load(keys)),
     payloads: (keys) => ask('payloads', () => db.payloads(keys)),

@@ -398,7 +398,11 @@ export interface SlateReserved {
   /** The chain held exactly this slate before. */
   isReused: boolean;
   /** In order. */
-  recipients: StoredValue | undefined;
+  recipients:
+    | StoredValue
+    | undefined;
+  /** The decision that chose them; empty: it has no record. */
+  decisionId: string;
 }
 
 /** The run does not complete: these steps undo, one after another, what others did. */
@@ -4567,7 +4571,7 @@ export const StepSelecting: MessageFns<StepSelecting> = {
 };
 
 function createBaseSlateReserved(): SlateReserved {
-  return { path: "", poolId: "", digest: Buffer.alloc(0), isReused: false, recipients: undefined };
+  return { path: "", poolId: "", digest: Buffer.alloc(0), isReused: false, recipients: undefined, decisionId: "" };
 }
 
 export const SlateReserved: MessageFns<SlateReserved> = {
@@ -4586,6 +4590,9 @@ export const SlateReserved: MessageFns<SlateReserved> = {
     }
     if (message.recipients !== undefined) {
       StoredValue.encode(message.recipients, writer.uint32(42).fork()).join();
+    }
+    if (message.decisionId !== "") {
+      writer.uint32(50).string(message.decisionId);
     }
     return writer;
   },
@@ -4643,6 +4650,14 @@ export const SlateReserved: MessageFns<SlateReserved> = {
             message.recipients = StoredValue.decode(reader, reader.uint32());
             continue;
           }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.decisionId = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4667,6 +4682,7 @@ export const SlateReserved: MessageFns<SlateReserved> = {
     message.recipients = (object.recipients !== undefined && object.recipients !== null)
       ? StoredValue.fromPartial(object.recipients)
       : undefined;
+    message.decisionId = object.decisionId ?? "";
     return message;
   },
 };

@@ -1,0 +1,120 @@
+/** Decisions that were made, and everything that is written with them in their transaction. */
+import { insertAssignments, type StoredAssignment } from '../../capacity/index.js';
+import { canonicalJson } from '../../kernel/index.js';
+import { msOf } from '../../pools/index.js';
+import type { Queryable } from '../../store/index.js';
+import { insertDecisions, insertDocuments } from '../decisions/store/sql/insert-decisions.js';
+import { storedDecisionOf, type RecordedDecision } from '../decisions/store/stored-decision.js';
+import { documentsOf, writeRecord } from '../decisions/write-record.js';
+import type { Decision } from '../pipeline/decision.js';
+import { pairsOf } from '../shadow/compare-batch.js';
+import { insertShadowDue } from '../shadow/sql/shadow-due.js';
+import { newClocks } from '../sla/new-clocks.js';
+import { insertClocks, type NewClock } from '../sla/sql/clocks.js';
+import type { RouteAsk } from './ask.js';
+import type { LaneParts } from './lane-parts.js';
+
+/** Decisions are kept so long unless their pool says otherwise. */
+const KEPT_DEFAULT = '90d';
+
+/** A decision that was made, as it will be written. */
+export interface Made {
+  readonly ask: RouteAsk;
+  readonly decision: Decision;
+  readonly recorded: RecordedDecision;
+}
+
+/** What is known of a decision beside what it was made from. */
+export interface MadeBy {
+  readonly ask: RouteAsk;
+  /** The key that asked, or the run whose step did. */
+  readonly principalId: string;
+  readonly engine: LaneParts['engine'];
+  /** One for each of the slate; none where nothing is assigned. */
+  readonly assignmentIds: readonly string[];
+}
+
+function keptUs(decision: Decision): number {
+  const config = decision.hops.at(-1)?.snapshot.view.document.fields.config;
+  return msOf(config?.retention?.decisions ?? KEPT_DEFAULT) * 1000;
+}
+
+/** Whether assignments follow from the decision: not from one by which a workflow holds its slate. */
+export function isAssigning({ outcome, input }: Decision): boolean {
+  return input.holds === undefined && (outcome === 'assigned' || outcome === 'offered');
+}
+
+/** A decision with its record. */
+export function madeOf(decision: Decision, { ask, principalId, engine, assignmentIds }: MadeBy): Made {
+  const recorded = {
+    ...storedDecisionOf(decision, assignmentIds),
+    principalId,
+    record: Buffer.from(writeRecord(decision, engine), 'utf8'),
+    documents: [...documentsOf(decision).keys()],
+    expiresAtUs: decision.input.nowUs + keptUs(decision),
+  };
+  return { ask, decision, recorded };
+}
+
+function assignmentsOf(tenantId: string, { decision, recorded }: Made): readonly StoredAssignment[] {
+  const isActive = decision.outcome === 'assigned';
+  return recorded.assignmentIds.map((assignmentId, index) => {
+    const { id: recipientId = '', units = 0 } = decision.slate[index] ?? {};
+    return {
+      ...{ tenantId, assignmentId, recipientId, units, poolId: decision.poolId ?? '' },
+      ...{ decisionId: recorded.decisionId, routableId: recorded.routableId, isReserved: false, pinned: 0 },
+      ...{ state: isActive ? 'active' : 'offered', committedAtUs: isActive ? recorded.decidedAtUs : null },
+      ...{ createdAtUs: recorded.decidedAtUs, respondedAtUs: null, endedAtUs: null },
+    };
+  });
+}
+
+/** The clocks that the SLA of the deciding pool asks for. */
+function clocksOf(tenantId: string, { ask, decision, recorded }: Made): readonly NewClock[] {
+  const hop = decision.hops.at(-1);
+  const sla = hop?.snapshot.view.settings.sla;
+  if (hop === undefined || sla === undefined) return [];
+  return recorded.assignmentIds.flatMap((assignmentId, index) => {
+    const recipientId = decision.slate[index]?.id ?? '';
+    return newClocks(sla, hop, { tenantId, assignmentId, recipientId, ask, decidedUs: recorded.decidedAtUs });
+  });
+}
+
+/** Documents that are not stored yet, by digest. */
+function newDocuments(made: readonly Made[], isStored: (digest: string) => boolean): ReadonlyMap<string, string> {
+  const documents = new Map<string, string>();
+  for (const { decision } of made) {
+    for (const [digest, document] of documentsOf(decision)) {
+      if (!isStored(digest) && !documents.has(digest)) documents.set(digest, canonicalJson(document));
+    }
+  }
+  return documents;
+}
+
+/**
+ * Writes them, with their assignments and clocks. Returns the digests of documents that are stored now.
+ *
+ * @param isStored whether the document of a digest is known to be stored
+ */
+export async function writeMade(
+  tx: Queryable,
+  tenantId: string,
+  made: readonly Made[],
+  isStored: (digest: string) => boolean,
+): Promise<readonly string[]> {
+  const documents = newDocuments(made, isStored);
+  const recorded = made.map((each) => each.recorded);
+  const compared = made.filter(({ decision }) => pairsOf(decision).length > 0);
+  const assignments = made.flatMap((each) => assignmentsOf(tenantId, each));
+  const clocks = made.flatMap((each) => clocksOf(tenantId, each));
+  await insertDocuments(tx, tenantId, documents);
+  await insertDecisions(tx, tenantId, recorded);
+  await insertShadowDue(
+    tx,
+    tenantId,
+    compared.map((each) => each.recorded),
+  );
+  await insertAssignments(tx, tenantId, assignments);
+  await insertClocks(tx, tenantId, clocks);
+  return [...documents.keys()];
+}
