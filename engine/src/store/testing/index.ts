@@ -7,3 +7,4 @@ export {
   type CreateOptions,
   type TestDatabase,
 } from './test-database.js';
+export { callersWithoutFilter, withoutTenantFilter } from './without-tenant-filter.js';

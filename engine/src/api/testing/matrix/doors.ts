@@ -25,6 +25,7 @@ function clientOf(address: string, apiKey: string | null): TestClient {
 /** gRPC, by grpc-js. */
 export const GRPC_DOOR: MatrixDoor = {
   name: 'grpc',
+  isText: false,
   has: () => true,
   close() {
     for (const client of clients.values()) client.close();
@@ -44,6 +45,7 @@ export const GRPC_DOOR: MatrixDoor = {
 /** REST, by the first binding of the method. */
 export const REST_DOOR: MatrixDoor = {
   name: 'rest',
+  isText: true,
   has: ({ method }) => method.bindings.length > 0,
   close: () => undefined,
   async call(address, { method }, apiKey, request) {
@@ -56,13 +58,15 @@ export const REST_DOOR: MatrixDoor = {
 /** Connect with JSON, calls with one answer. */
 export const CONNECT_DOOR: MatrixDoor = {
   name: 'connect',
+  isText: true,
   has: ({ method }) => method.kind === 'unary',
   close: () => undefined,
   async call(address, { name }, apiKey, request) {
     const headers = apiKey === null ? { 'content-type': 'application/json' } : bearer(apiKey);
     const answer = await httpCall(address, { method: 'POST', path: name, headers, body: JSON.stringify(request) });
     const { code, body } = httpAnswer(answer, member(answer.json, 'details', 0, 'debug', 'code'));
-    const plain = (_: string, base64: string): string => Buffer.from(base64, 'base64').toString('latin1');
-    return { code, body: body.replaceAll(/\\"value\\":\\"([^"\\]*)/g, plain) };
+    const plain = (_: string, before: string, base64: string): string =>
+      before + Buffer.from(base64, 'base64').toString('latin1');
+    return { code, body: body.replaceAll(/(ductor\.v1\.Error\\",\\"value\\":\\")([^"\\]*)/g, plain) };
   },
 };

@@ -29,6 +29,22 @@ export interface Ids {
   readonly assignmentId: string;
 }
 
+/** Ids of nothing. */
+export const NOBODY: Ids = {
+  runId: '01900000-0000-7000-8000-00000000000a',
+  openRunId: '01900000-0000-7000-8000-00000000000b',
+  workflowId: '01900000-0000-7000-8000-00000000000c',
+  familySlug: '',
+  keyId: '01900000-0000-7000-8000-00000000000d',
+  endpointId: '01900000-0000-7000-8000-00000000000e',
+  scheduleId: '01900000-0000-7000-8000-00000000000e',
+  poolId: '01900000-0000-7000-8000-00000000000f',
+  recipientId: '01900000-0000-7000-8000-000000000010',
+  ruleId: '01900000-0000-7000-8000-000000000011',
+  decisionId: '01900000-0000-7000-8000-000000000012',
+  assignmentId: '01900000-0000-7000-8000-000000000013',
+};
+
 /** How to ask. */
 export interface GoodRequest {
   readonly request: (ids: Ids) => JsonFields;

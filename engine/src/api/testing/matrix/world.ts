@@ -16,7 +16,7 @@ import { newApiKey, SCOPES, type Scope } from '../../../tenancy/index.js';
 import { call, testClient, type TestClient } from '../../grpc/testing/test-client.js';
 import type { TestNode } from '../../grpc/testing/test-node.js';
 import type { MatrixMethod } from './methods.js';
-import type { Ids } from './requests.js';
+import { NOBODY, type Ids } from './requests.js';
 
 /** Kinds of keys. other: of another tenant, for everything; lower: for everything but what the method needs. */
 export const KEY_KINDS = [
@@ -34,8 +34,8 @@ export const KEY_KINDS = [
 /** A kind of key. */
 export type KeyKind = (typeof KEY_KINDS)[number];
 
-/** Whose ids a request names, as the tenant of the key `own` sees it. */
-export type IdKind = 'own' | 'foreign' | 'missing';
+/** Whose ids a request names, as the tenant of the key `own` sees it; unheard: missing, and never asked for before. */
+export type IdKind = 'own' | 'foreign' | 'missing' | 'unheard';
 
 /** The world. */
 export interface MatrixWorld {
@@ -58,20 +58,6 @@ interface Side {
 }
 
 const WAIT = { ref: 'wait', type: 'STEP_TYPE_WAIT', args: { duration: '1h' } };
-const MISSING: Ids = {
-  runId: '01900000-0000-7000-8000-00000000000a',
-  openRunId: '01900000-0000-7000-8000-00000000000b',
-  workflowId: '01900000-0000-7000-8000-00000000000c',
-  familySlug: '',
-  keyId: '01900000-0000-7000-8000-00000000000d',
-  endpointId: '01900000-0000-7000-8000-00000000000e',
-  scheduleId: '01900000-0000-7000-8000-00000000000e',
-  poolId: '01900000-0000-7000-8000-00000000000f',
-  recipientId: '01900000-0000-7000-8000-000000000010',
-  ruleId: '01900000-0000-7000-8000-000000000011',
-  decisionId: '01900000-0000-7000-8000-000000000012',
-  assignmentId: '01900000-0000-7000-8000-000000000013',
-};
 
 async function startRun(client: TestClient, familySlug: string): Promise<string> {
   const request = TriggerRunRequest.fromPartial({ familySlug });
@@ -99,6 +85,17 @@ async function makeSchedule(client: TestClient, familySlug: string): Promise<str
   return data?.id ?? '';
 }
 
+/** Ids of nothing that have not stood in a request before: what was decided about those says so in lists. */
+function unheard(name: string): Ids {
+  const number = (unheardOf += 1).toString(16).padStart(4, '0');
+  const of = Object.entries({ ...NOBODY }).map(([kind, id]) => [
+    kind,
+    id.replace('7000-8000', `7${number.slice(1)}-8000`),
+  ]);
+  return { ...NOBODY, ...Object.fromEntries(of), familySlug: `waits-${name}-nobod` };
+}
+
+let unheardOf = 0;
 let pools = 0;
 let keys = 0;
 
@@ -173,19 +170,20 @@ export async function matrixWorld(node: TestNode, name: string): Promise<MatrixW
     },
     async ids(kind, method) {
       // As long as the foreign one: lengths stand in binary answers.
-      if (kind === 'missing') return { ...MISSING, familySlug: `waits-${name}-nobod` };
+      if (kind === 'missing') return { ...NOBODY, familySlug: `waits-${name}-nobod` };
+      if (kind === 'unheard') return unheard(name);
       const { client, ids } = kind === 'own' ? own : other;
       const { familySlug } = ids;
       const isFor = (service: string): boolean => method?.name.includes(`.${service}/`) !== false;
       const isForPools = isFor('PoolService') || isFor('RecipientService');
       return {
-        ...{ ...MISSING, ...ids },
-        openRunId: isFor('RunService') ? await startRun(client, familySlug) : MISSING.openRunId,
+        ...{ ...NOBODY, ...ids },
+        openRunId: isFor('RunService') ? await startRun(client, familySlug) : NOBODY.openRunId,
         ...(isForPools ? await makePool(client) : {}),
         ...(isFor('RoutingService') || isFor('AssignmentService') ? await makeOffer(client) : {}),
-        ruleId: isFor('RuleService') ? await makeRule(client) : MISSING.ruleId,
-        scheduleId: isFor('ScheduleService') ? await makeSchedule(client, familySlug) : MISSING.scheduleId,
-        endpointId: isFor('EndpointService') ? await registerEndpoint(client) : MISSING.endpointId,
+        ruleId: isFor('RuleService') ? await makeRule(client) : NOBODY.ruleId,
+        scheduleId: isFor('ScheduleService') ? await makeSchedule(client, familySlug) : NOBODY.scheduleId,
+        endpointId: isFor('EndpointService') ? await registerEndpoint(client) : NOBODY.endpointId,
       };
     },
     close() {
