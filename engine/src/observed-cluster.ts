@@ -1,18 +1,27 @@
 /** Teaches the machine's clock the database's time: at the start, and from each heartbeat. */
-import type { SystemClock } from './kernel/index.js';
+import { impossible, type SystemClock } from './kernel/index.js';
 import type { Database } from './store/index.js';
 import type { ClusterStore } from './workflow/index.js';
 
 /** Questions at the start; the one with the shortest round trip counts. */
 const FIRST_LOOKS = 5;
 
-/** Asks the database for its time, so that the clock is right before anything is stored. */
-export async function learnTime(db: Database, clock: SystemClock): Promise<void> {
+/** Database time, microseconds since 1970. */
+export async function timeOf(db: Database): Promise<number> {
+  const { rows } = await db.query<{ now_us: number }>('select ductor.now_us() as now_us');
+  return rows[0]?.now_us ?? impossible('database-time', 'a row was asked for and none came');
+}
+
+/**
+ * Asks the database for its time, so that the clock is right before anything is stored.
+ *
+ * @param ask gives database time, microseconds since 1970
+ */
+export async function learnTime(ask: () => Promise<number>, clock: SystemClock): Promise<void> {
   for (let look = 0; look < FIRST_LOOKS; look += 1) {
     const sentMs = clock.monotonicMs();
-    const { rows } = await db.query<{ now_us: number }>('select ductor.now_us() as now_us');
-    const nowUs = rows[0]?.now_us;
-    if (nowUs !== undefined) clock.observe(nowUs, sentMs, clock.monotonicMs());
+    const nowUs = await ask();
+    clock.observe(nowUs, sentMs, clock.monotonicMs());
   }
 }
 

@@ -29,7 +29,7 @@ import {
 } from './kernel/index.js';
 import { startHousekeeping } from './housekeeping.js';
 import { lateWork } from './late-work.js';
-import { learnTime, observedCluster } from './observed-cluster.js';
+import { learnTime, observedCluster, timeOf } from './observed-cluster.js';
 import { observers } from './observers.js';
 import { readyDatabase } from './ready-database.js';
 import { createScheduling, hearingOfShards } from './scheduling.js';
@@ -81,7 +81,7 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
   const nodeId = uuidV7(clock.nowUs(), random);
   const bus = busOf(options, { clock, db, nodeId });
   try {
-    await learnTime(db, clock);
+    await learnTime(() => timeOf(db), clock);
     return await serve(options, { clock, random, db, nodeId, bus });
   } catch (error) {
     // Or the process would not end.

@@ -13,6 +13,8 @@ const BY_CALL = {
   commit_doubled: 0.08,
   /** The database wants a batch repeated (40001). */
   commit_repeat: 0.06,
+  /** A batch lost a deadlock (40P01). */
+  deadlock: 0.04,
   /** A call of the store takes 50 ms to 2.5 s. */
   store_slow: 0.06,
   /** A payload that the database refuses. */
@@ -21,6 +23,8 @@ const BY_CALL = {
   bus_duplicate: 0.3,
   /** A message of the bus comes up to 3 s late, behind others. */
   bus_delay: 0.3,
+  /** A message of the bus is overtaken by those of the next moments. */
+  bus_reorder: 0.4,
   /** A result is lost on its way; the worker sends it again. */
   result_lost: 0.2,
   /** A result is sent twice. */
@@ -31,14 +35,34 @@ const BY_CALL = {
   worker_slow: 0.15,
   /** A step body ends its worker's process, again and again. */
   body_kills_worker: 0.08,
+  /** A step body answers with hundreds of kilobytes, now and then with more than a value may have. */
+  huge_payload: 0.04,
   /** A step body ends with an error. */
   step_failure: 0.3,
   /** A worker sends a result for an attempt nobody gave it. */
   result_made_up: 0.1,
+  /** Somebody sends a result with a token that is not that of the attempt. */
+  token_forged: 0.15,
+  /** A call finds no app. */
+  callback_unreachable: 0.15,
+  /** A call arrives twice. */
+  callback_duplicate: 0.15,
+  /** An answer comes when its time is over. */
+  callback_late: 0.08,
+  /** The connection breaks in the middle of an answer. */
+  callback_reset: 0.12,
+  /** The app answers that it is out of order. */
+  callback_5xx: 0.15,
+  /** The answer is no message. */
+  callback_garbage: 0.1,
+  /** The answer is the result of another attempt. */
+  callback_mixed_up: 0.1,
   /** A worker does not stop when it is told to. */
   abort_ignored: 0.5,
   /** A client repeats a start under its idempotency key, now and then with another input. */
   start_doubled: 0.4,
+  /** The clock of an engine's machine is up to five minutes off when it starts. */
+  clock_skew: 1,
 } as const;
 
 /** Kinds that strike now and then, with the shortest mean time between two, in seconds. */
@@ -59,6 +83,20 @@ const BY_TIME = {
   /** The estimate of database time moves within its error bound. */
   clock_step: 3,
   database_outage: 12,
+  /** A standby takes over: for a while connections lead to the old server, which refuses. */
+  failover: 14,
+  /** All connections of an engine are busy for a while. */
+  pool_exhausted: 8,
+  /** The connections of an engine are cut: what is under way gets no answer. */
+  connection_killed: 5,
+  /** The bus carries nothing for a while. */
+  bus_outage: 8,
+  /** A new version of a workflow is published while runs of older ones are under way. */
+  deploy: 10,
+  /** Room of a pool is changed while it is held. */
+  limit_lowered: 6,
+  /** Nobody is up for an hour or for days. */
+  night: 7,
   worker_crash: 6,
   /** The streams of a worker break; it comes back with its inventory. */
   worker_disconnect: 3,

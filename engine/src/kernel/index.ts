@@ -14,6 +14,14 @@ export { clusterSecret, equalBytes, hmacSha256, type ClusterSecret, type Purpose
 export { Secret } from './secret-value.js';
 export { sha256Hex } from './sha256.js';
 export { repeating, type Repeating } from './repeating.js';
-export { backgroundTimer, sleep, systemClock, type SystemClock, type SystemClockOptions } from './system-clock.js';
+export {
+  backgroundTimer,
+  learningClock,
+  sleep,
+  systemClock,
+  type ClockParts,
+  type SystemClock,
+  type SystemClockOptions,
+} from './system-clock.js';
 export { systemRandom } from './system-random.js';
 export { ENGINE_VERSION } from './engine-version.js';

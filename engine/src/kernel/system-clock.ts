@@ -30,6 +30,12 @@ export interface SystemClockOptions {
   readonly offsetUs?: number;
 }
 
+/** What a clock is made of: the machine's own, or one that a simulation holds in its hand. */
+export interface ClockParts extends Pick<Clock, 'monotonicMs' | 'setTimer' | 'defer'> {
+  /** What the machine says the time is, ms since 1970; read once. */
+  readonly wallMs: () => number;
+}
+
 /** How far two clocks may drift apart, parts per million; ordinary crystals stay under 100. */
 const DRIFT_PPM = 200;
 /** Error bound before anything was observed: the machine and the database may disagree by that much. */
@@ -68,16 +74,12 @@ function setLongTimer(delayMs: number, callback: () => void): Timer {
   return { cancel: () => clearTimeout(handle) };
 }
 
-/**
- * The machine's clock.
- *
- * @param options offset to begin with; default none
- */
-export function systemClock(options: SystemClockOptions = {}): SystemClock {
-  const monotonicMs = (): number => performance.now();
+/** A clock that learns the database's time, over these parts. */
+export function learningClock(parts: ClockParts, options: SystemClockOptions = {}): SystemClock {
+  const { monotonicMs, setTimer, defer } = parts;
   const startMs = monotonicMs();
   let best: Sample = {
-    offsetUs: Date.now() * 1000 - startMs * 1000 + (options.offsetUs ?? 0),
+    offsetUs: parts.wallMs() * 1000 - startMs * 1000 + (options.offsetUs ?? 0),
     errorUs: UNOBSERVED_ERROR_US,
     atMonoMs: startMs,
   };
@@ -85,10 +87,8 @@ export function systemClock(options: SystemClockOptions = {}): SystemClock {
     nowUs: () => Math.floor(monotonicMs() * 1000 + best.offsetUs),
     errorUs: () => Math.ceil(agedErrorUs(best, monotonicMs())),
     monotonicMs,
-    setTimer: setLongTimer,
-    defer: (callback) => {
-      setImmediate(callback);
-    },
+    setTimer,
+    defer,
     observe(dbUs, sentMonoMs, receivedMonoMs) {
       const roundTripUs = (receivedMonoMs - sentMonoMs) * 1000;
       if (!Number.isFinite(dbUs) || !(roundTripUs >= 0)) {
@@ -99,6 +99,17 @@ export function systemClock(options: SystemClockOptions = {}): SystemClock {
       if (replaces(fresh, best)) best = fresh;
     },
   };
+}
+
+/**
+ * The machine's clock.
+ *
+ * @param options offset to begin with; default none
+ */
+export function systemClock(options: SystemClockOptions = {}): SystemClock {
+  const defer = (callback: () => void): void => void setImmediate(callback);
+  const monotonicMs = (): number => performance.now();
+  return learningClock({ monotonicMs, wallMs: () => Date.now(), setTimer: setLongTimer, defer }, options);
 }
 
 /**

@@ -13,9 +13,11 @@ import type {
   PlanSource,
   RunStore,
 } from '../../../engine/src/workflow/coordinator/ports.js';
+import type { App } from './app.js';
 import type { AnswerCheck } from '../checks/answer-check.js';
 import type { OrderCheck } from '../checks/order-check.js';
 import type { Truth } from '../checks/truth.js';
+import { learnTime, observedCluster } from '../../../engine/src/observed-cluster.js';
 import { Actor } from '../core/sim-event.js';
 import { Choices } from '../core/choices.js';
 import type { Sim } from '../core/sim.js';
@@ -64,10 +66,15 @@ export interface EngineWorld extends BugWorld {
   readonly orders: OrderCheck;
   readonly options: Partial<CoordinatorOptions>;
   readonly isSkewed: boolean;
+  /** Clocks are the engine's own: they learn database time from answers. */
+  readonly isLearning: boolean;
   /** Tasks that may wait for workers in an engine. */
   readonly queueLimit: number;
   /** Engines have the real bridge before their workers. */
   readonly hasBridge: boolean;
+  /** Engines of the bridge call an app, beside their workers. */
+  readonly isCalled: boolean;
+  readonly app: App;
   readonly tokens: TokenBook;
   readonly bug: PlantedBug | null;
 }
@@ -84,6 +91,9 @@ export class Engine implements Writer {
   readonly clock: SimClock;
   isZombie = false;
   isMute = false;
+  busyUntilUs = 0;
+  cuts = 0;
+  isAtStandby = false;
   /** It was told to stop. */
   isStopping = false;
 
@@ -94,16 +104,17 @@ export class Engine implements Writer {
   ) {
     const { sim, server, orders } = world;
     this.actor = new Actor(name);
-    this.clock = simClock(sim, this.actor, world.isSkewed);
+    this.clock = simClock(sim, this.actor, world);
     const { random } = new Choices(sim.choices.random.uint32());
     const nodeId = uuidV7(sim.nowUs, random);
     this.invoker = this.#makeInvoker(nodeId, random);
     const line = new Line(sim, server, this);
+    const cluster = simClusterStore(sim, line, this);
     const plain: EnginePorts = {
       clock: this.clock,
       runs: simRunStore(sim, line),
       inbox: simInboxStore(line),
-      cluster: simClusterStore(sim, line, this),
+      cluster: this.clock.isLearning ? observedCluster(cluster, this.clock) : cluster,
       plans: simPlanSource(line, world.truth),
       invoker: orders.watch(this.invoker, this),
       bus: world.bus.of(this.actor),
@@ -119,12 +130,40 @@ export class Engine implements Writer {
     this.coordinator = world.bug?.coordinator?.(coordinator, world) ?? coordinator;
     this.invoker.attach(this.coordinator);
     coordinator.onChange((change) => this.#changed(change));
-    sim.scheduler.after(sim.choices.int(0, 50_000), this.actor, 'comes up', () => void coordinator.run());
+    sim.scheduler.after(sim.choices.int(0, 50_000), this.actor, 'comes up', () => void this.#comeUp(coordinator, line));
   }
 
   /** Whether it can be asked: up, and not told to stop. */
   get isServing(): boolean {
     return this.actor.isAlive && !this.isStopping;
+  }
+
+  /** Nothing is wrong with its connections any more. */
+  recover(): void {
+    this.isMute = false;
+    this.isAtStandby = false;
+    this.busyUntilUs = 0;
+  }
+
+  /** As the program does: it knows what time it is before anything is stored. */
+  async #comeUp(coordinator: Coordinator, line: Line): Promise<void> {
+    const { sim } = this.world;
+    if (this.clock.isLearning) {
+      const offUs = this.clock.nowUs() - sim.nowUs;
+      await learnTime(() => this.#timeOf(line), this.clock);
+      if (Math.abs(offUs) > 60_000_000) sim.marks.reach('clock_off');
+    }
+    void coordinator.run();
+  }
+
+  /** Asks again and again: a program that gets no answer ends, and is started again. */
+  async #timeOf(line: Line): Promise<number> {
+    try {
+      return await line.ask('look at the clock', () => this.world.sim.nowUs);
+    } catch {
+      await new Promise<void>((resolve) => this.clock.setTimer(100, resolve));
+      return this.#timeOf(line);
+    }
   }
 
   /** The process is gone. */
@@ -155,11 +194,13 @@ export class Engine implements Writer {
 
   #makeInvoker(nodeId: string, random: Random): EngineInvoker {
     const { actor, clock } = this;
-    const { sim, answers, truth, tokens, queueLimit: limit } = this.world;
+    const { sim, answers, truth, tokens, isCalled, queueLimit: limit } = this.world;
     const answered = (ref: AttemptRef, ack: ResultAck): void => answers.result(ref, ack);
     if (!this.world.hasBridge) return new SimInvoker(sim, actor, limit, answered);
     const { tenants, families, handlers } = truth;
-    return new BridgeInvoker({ actor, nodeId, clock, random, tenants, families, handlers, tokens, limit, answered });
+    const app = isCalled ? this.world.app : null;
+    const engine = { sim, app, actor, nodeId, clock, random };
+    return new BridgeInvoker({ ...engine, tenants, families, handlers, tokens, limit, answered });
   }
 
   #changed(change: RunChange): void {

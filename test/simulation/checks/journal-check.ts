@@ -109,6 +109,8 @@ export class JournalCheck {
       return;
     }
     this.truth.runs.set(name, run);
+    const isNew = run.state.familySlug === 'test' && this.truth.deployed.has(run.state.version);
+    if (write.seq === 1 && isNew) this.sim.marks.reach('deployed');
     this.#header(write, before, run.state, where);
     this.#snapshot(write, run.state, shelf, where);
     this.#successor(write, run.state, where);
@@ -136,7 +138,7 @@ export class JournalCheck {
     const isTerminated = entries.some(({ kind }) => kind === 'run_terminated');
     for (const entry of entries) {
       this.#mark(entry, run.state);
-      if (!isTerminated && isEarly(entry, due, run.state, this.sim.nowUs)) {
+      if (!isTerminated && !this.#isGivenUp(write, entry) && isEarly(entry, due, run.state, this.sim.nowUs)) {
         this.sim.violate(`${where}: ${entry.kind} before its time`);
       }
       noteDue(entry, due);
@@ -145,6 +147,11 @@ export class JournalCheck {
       if (entry.kind === 'update_answered' && !this.#isHeard(write, entry)) this.#heard(write, entry, where);
       if (OUTCOMES.has(entry.kind) && 'attempt' in entry && entry.attempt > 0) this.#outcome(write, run, entry, where);
     }
+  }
+
+  #isGivenUp(write: TickWrite, entry: Entry): boolean {
+    if (!('path' in entry) || !('attempt' in entry)) return false;
+    return this.truth.givenUp.has(attemptName({ ...write, path: entry.path, attempt: entry.attempt }));
   }
 
   #isHeard(write: TickWrite, signal: Pick<Signal, 'name' | 'id'>): boolean {
@@ -209,6 +216,7 @@ export class JournalCheck {
       case 'step_failed':
         if (entry.error.code === 'timeout') marks.reach('attempt_timed_out');
         if (entry.error.code === 'worker_lost') marks.reach('worker_lost');
+        if (entry.error.code === 'value_too_large') marks.reach('value_too_large');
         return;
       case 'signal_taken':
         return marks.reach('signal_taken');
@@ -216,6 +224,8 @@ export class JournalCheck {
         return marks.reach(entry.error === null ? 'update_answered' : 'update_failed');
       case 'approval_escalated':
         return marks.reach('approval_escalated');
+      case 'slate_reserved':
+        return marks.reach('selected');
       case 'run_compensating':
         return marks.reach('compensated');
       case 'cancel_requested':

@@ -5,6 +5,7 @@
  */
 import { SHARD_COUNT } from '../../../engine/src/kernel/index.js';
 import type { AttemptRef } from '../../../engine/src/workflow/coordinator/ports.js';
+import type { App } from '../cast/app.js';
 import type { Engine } from '../cast/engine.js';
 import type { Worker } from '../cast/worker.js';
 import type { Sim } from '../core/sim.js';
@@ -19,6 +20,7 @@ const PATIENCE_US = 30_000_000;
 export interface Holders {
   readonly engines: readonly Engine[];
   readonly workers: readonly Worker[];
+  readonly app: Pick<App, 'has'>;
 }
 
 /** The check; asked again and again. */
@@ -58,7 +60,8 @@ export class StallCheck {
     }
   }
 
-  #isSomewhere(ref: AttemptRef, { engines, workers }: Holders): boolean {
+  #isSomewhere(ref: AttemptRef, { engines, workers, app }: Holders): boolean {
+    if (app.has(ref)) return true;
     if (workers.some((worker) => worker.has(ref)) || engines.some((engine) => engine.invoker.has(ref))) return true;
     if (!this.truth.mailedResults.has(attemptName(ref))) return false;
     return [...this.server.db.inbox.values()].some((message) => message.runId === ref.runId);

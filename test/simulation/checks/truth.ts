@@ -26,6 +26,8 @@ export class Truth {
   readonly mailedSignals = new Set<string>();
   /** Signals that stand in a journal. */
   readonly heardSignals = new Set<string>();
+  /** Attempts whose calls were given up: an endpoint may allow less time than the step. */
+  readonly givenUp = new Set<string>();
   /** Attempts whose results the database refuses. */
   readonly poisoned = new Set<string>();
 
@@ -37,24 +39,39 @@ export class Truth {
   /** Runs whose first commit was answered "unknown". */
   readonly unknownStarts = new Set<string>();
 
+  /** Those that were published while the world went on. */
+  readonly deployed = new Set<number>();
+
   /**
    * @param plans what the runs execute; family and version name one
+   * @param coming what will be published later, in this order
    * @param isBulky step bodies answer with large values
    */
   constructor(
-    readonly plans: readonly Plan[],
+    public plans: readonly Plan[],
+    public coming: readonly Plan[],
     readonly tenants: readonly string[],
     readonly isBulky: boolean,
   ) {}
 
-  /** Workflows of all plans. */
+  /** Publishes the next version; undefined: there is none. */
+  deploy(): Plan | undefined {
+    const [next, ...rest] = this.coming;
+    if (next === undefined) return undefined;
+    this.plans = [...this.plans, next];
+    this.coming = rest;
+    this.deployed.add(next.version);
+    return next;
+  }
+
+  /** Workflows of all plans: workers have the new code before it is published. */
   get families(): readonly string[] {
-    return [...new Set(this.plans.map(({ familySlug }) => familySlug))];
+    return [...new Set([...this.plans, ...this.coming].map(({ familySlug }) => familySlug))];
   }
 
   /** Handlers of all plans. */
   get handlers(): readonly string[] {
-    const steps = this.plans.flatMap((plan) => [...plan.stepByRef.values()]);
+    const steps = [...this.plans, ...this.coming].flatMap((plan) => [...plan.stepByRef.values()]);
     return [...new Set(steps.flatMap((step) => (step.type === 'CALLBACK' ? [step.handler] : [])))];
   }
 

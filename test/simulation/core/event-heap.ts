@@ -18,6 +18,11 @@ export class EventHeap {
     return this.#items[0];
   }
 
+  /** All of them come so much later. */
+  shift(byUs: number): void {
+    for (const event of this.#items) event.atUs += byUs;
+  }
+
   push(event: SimEvent): void {
     const items = this.#items;
     let at = items.length;

@@ -12,8 +12,8 @@ import type { Actor, SimEvent } from './sim-event.js';
 import type { Trace } from './trace.js';
 
 /**
- * Waits until no promise can settle any more: a tick that is asked for by a microtask comes once the queue of microtasks
- * is empty. That takes a third of the time of a macrotask, but lets the process hear nothing else.
+ * Waits until no promise can settle any more: a tick that is asked for by a microtask comes once the queue of
+ * microtasks is empty. That takes a third of the time of a macrotask, but lets the process hear nothing else.
  */
 function quiet(): Promise<void> {
   return new Promise<void>((resolve) => queueMicrotask(() => process.nextTick(resolve)));
@@ -34,6 +34,8 @@ export class Scheduler {
   #order = 0;
   /** Events that happened. */
   events = 0;
+  /** Time that passed in one go. */
+  passedUs = 0;
 
   constructor(
     readonly choices: Choices,
@@ -79,10 +81,12 @@ export class Scheduler {
    * @param check looks at the world after each event
    */
   async run(untilUs: number, check: () => void, isOver: () => boolean): Promise<void> {
+    const before = this.passedUs;
     while (!isOver()) {
       const next = this.#heap.peek();
-      if (next === undefined || next.atUs > untilUs) {
-        this.#nowUs = Math.max(this.#nowUs, untilUs);
+      const endUs = untilUs + this.passedUs - before;
+      if (next === undefined || next.atUs > endUs) {
+        this.#nowUs = Math.max(this.#nowUs, endUs);
         break;
       }
       this.#heap.pop();
@@ -91,6 +95,13 @@ export class Scheduler {
       if (this.events % EVENTS_PER_BREATH === 0) await breathe();
     }
     await breathe();
+  }
+
+  /** Time passes in which nothing happens: whatever is to come comes so much later. `run` waits for it in addition. */
+  pass(forUs: number): void {
+    this.#nowUs += forUs;
+    this.passedUs += forUs;
+    this.#heap.shift(forUs);
   }
 
   #event(atUs: number, tie: number, actor: Actor | null, label: string, run: () => void): SimEvent {

@@ -3,12 +3,13 @@
  * messages of the contract and back.
  */
 import type { OpenedStream, WorkStream } from '../../../engine/src/bridge/index.js';
-import { AckState, WorkRequest, type TaskResult, type WorkResponse } from '../../../engine/src/gen/ductor/v1/bridge.js';
+import { AckState, WorkRequest, type WorkResponse } from '../../../engine/src/gen/ductor/v1/bridge.js';
 import type { DeepPartial } from '../../../engine/src/gen/google/protobuf/struct.js';
 import type { AttemptRef } from '../../../engine/src/workflow/coordinator/ports.js';
 import type { AttemptOutcome } from '../../../engine/src/workflow/machine/index.js';
 import type { Connection } from '../cast/connection.js';
 import { shortRef } from '../checks/names.js';
+import { outcomeToWire } from './outcome-to-wire.js';
 import type { TokenBook } from './tokens.js';
 
 /** What a link is made of. */
@@ -22,26 +23,12 @@ export interface LinkOptions {
   readonly handlers: readonly string[];
   /** Opens the session. */
   readonly open: (stream: WorkStream) => OpenedStream;
+  /** Whether a forged result goes before the next one. */
+  readonly isForged: () => boolean;
+  /** A forged result was answered. */
+  readonly forged: (isRefused: boolean) => void;
   /** A task was written to the worker. */
   readonly written: (ref: AttemptRef) => void;
-}
-
-function outcomeToWire(outcome: AttemptOutcome): NonNullable<TaskResult['outcome']> {
-  switch (outcome.kind) {
-    case 'completed': {
-      const { data, encoding } = outcome.output;
-      return { $case: 'output', value: { data: Buffer.from(data), encoding } };
-    }
-    case 'failed': {
-      const { code, message, stack, nonRetryable, retryAfterMs } = outcome;
-      return {
-        $case: 'error',
-        value: { code, message, stack, nonRetryable, retryAfterMs: retryAfterMs ?? 0, causes: [] },
-      };
-    }
-    case 'cancelled':
-      return { $case: 'cancelled', value: {} };
-  }
 }
 
 /** A UUID for a worker of the simulation: w7 -> ...0007. */
@@ -56,6 +43,7 @@ export class BridgeLink implements WorkStream {
   #waiting: WorkRequest[] = [];
   #isPaused = false;
   #resultId = 0n;
+  readonly #forged = new Set<bigint>();
 
   constructor(
     readonly options: LinkOptions,
@@ -80,9 +68,20 @@ export class BridgeLink implements WorkStream {
     this.#resultId += 1n;
     this.#results.set(this.#resultId, ref);
     const token = this.options.tokens.of(ref);
+    if (token.length > 0 && this.options.isForged()) this.#forge(ref, token);
     this.#say({
       results: [{ resultId: this.#resultId, runId, path, attempt, token, outcome: outcomeToWire(outcome) }],
     });
+  }
+
+  /** Somebody who never had the attempt says that it was stopped. */
+  #forge({ runId, path, attempt }: AttemptRef, genuine: Buffer): void {
+    const token = Buffer.from(genuine);
+    token.writeUInt8(token.readUInt8(0) ^ 1, 0);
+    this.#resultId += 1n;
+    this.#forged.add(this.#resultId);
+    const outcome = outcomeToWire({ kind: 'cancelled' });
+    this.#say({ results: [{ resultId: this.#resultId, runId, path, attempt, token, outcome }] });
   }
 
   /** A slot of the worker is free again. */
@@ -137,6 +136,7 @@ export class BridgeLink implements WorkStream {
 
   #ack(resultId: bigint, state: AckState): void {
     const { stream } = this.options;
+    if (this.#forged.delete(resultId)) return this.options.forged(state === AckState.ACK_STATE_REFUSED);
     const ref = this.#results.get(resultId);
     this.#results.delete(resultId);
     // A refused result was made up: its worker has nothing to forget.

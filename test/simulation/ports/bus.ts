@@ -12,6 +12,8 @@ interface Listener {
 /** One for all processes. */
 export class SimBus {
   #listeners: readonly Listener[] = [];
+  /** It carries nothing. */
+  isDown = false;
 
   /** @param lost told of the topic and body of messages that somebody does not hear */
   constructor(
@@ -44,11 +46,12 @@ export class SimBus {
       if (listener.topic !== topic) continue;
       const times = faults.strikes('bus_duplicate') ? 2 : 1;
       for (let time = 0; time < times; time += 1) {
-        if (faults.strikes('bus_loss')) {
+        if (this.isDown || faults.strikes('bus_loss')) {
           this.lost(topic, body);
           continue;
         }
-        const delayUs = faults.strikes('bus_delay') ? choices.int(10_000, 3_000_000) : choices.int(100, 3_000);
+        const soonUs = faults.strikes('bus_reorder') ? choices.int(4_000, 80_000) : choices.int(100, 3_000);
+        const delayUs = faults.strikes('bus_delay') ? choices.int(10_000, 3_000_000) : soonUs;
         scheduler.after(delayUs, listener.actor, `hears ${topic} ${topic === 'inbox' ? body : ''}`, () => {
           if (this.#listeners.includes(listener)) listener.hear(body);
         });

@@ -16,8 +16,12 @@ import { runName } from '../checks/names.js';
 import type { Sim } from '../core/sim.js';
 import type { Server, Writer } from './server.js';
 
+/** How long a call waits for a connection. */
+const CONNECTION_WAIT_US = 3_000_000;
+/** What a standby answers to who wants to write. */
+const READ_ONLY = '25006';
+
 const UNKNOWN: CommitOutcome = { kind: 'unknown', message: 'the connection broke' };
-const REPEAT: CommitOutcome = { kind: 'repeat', sqlState: '40001' };
 
 function unavailable(): DuctorError {
   return new DuctorError('database_unavailable', 'the connection broke');
@@ -50,9 +54,9 @@ export class Line {
         } catch (error) {
           answer = () => reject(DuctorError.from(error));
         }
-        const { epoch } = this.server;
+        const connection = this.#connection;
         if (isAnswerLost) return lost();
-        this.#answer(`${what} answered`, () => (this.server.epoch === epoch ? answer() : reject(unavailable())));
+        this.#answer(`${what} answered`, () => (this.#connection === connection ? answer() : reject(unavailable())));
       });
     });
   }
@@ -71,7 +75,10 @@ export class Line {
         this.#answer(`${what} unknown`, () => (doThrow ? reject(unavailable()) : resolve(UNKNOWN)));
       };
       if (faults.strikes('store_lost_before')) return lost(false);
-      if (faults.strikes('commit_repeat')) return this.#answer(`${what} to be repeated`, () => resolve(REPEAT));
+      const sqlState = this.#repeats();
+      if (sqlState !== null) {
+        return this.#answer(`${what} to be repeated: ${sqlState}`, () => resolve({ kind: 'repeat', sqlState }));
+      }
       if (faults.strikes('commit_late') || (isAmbushed && choices.chance(0.2))) {
         const delayUs = choices.exponential(choices.oneOf(4_000, 12_000, 100_000, 700_000, 4_000_000));
         this.server.commitLater(this.writer, nodeId, ticks, delayUs);
@@ -85,10 +92,10 @@ export class Line {
         () => {
           if (isDoubled) this.server.commit(this.writer, nodeId, ticks);
           const outcome = this.server.commit(this.writer, nodeId, ticks);
-          const { epoch } = this.server;
+          const connection = this.#connection;
           if (isAnswerLost) return lost(outcome.kind === 'committed');
           const told = outcome.kind === 'committed' ? outcome.ticks.join(' ') : outcome.kind;
-          this.#answer(`${what} answered: ${told}`, () => resolve(this.server.epoch === epoch ? outcome : UNKNOWN));
+          this.#answer(`${what} answered: ${told}`, () => resolve(this.#connection === connection ? outcome : UNKNOWN));
         },
       );
     });
@@ -101,17 +108,18 @@ export class Line {
       const what = `gate of ${locks.runIds.length}`;
       const lost = (): void => this.#answer(`${what} unknown`, () => resolve(UNKNOWN));
       if (faults.strikes('store_lost_before')) return lost();
-      const sqlState = choices.oneOf('40001', '55P03');
+      const repeated = this.#repeats();
+      const sqlState = repeated === '40001' ? choices.oneOf('40001', '55P03') : (repeated ?? '');
       const repeat = (): void => resolve({ kind: 'repeat', sqlState });
-      if (faults.strikes('commit_repeat')) return this.#answer(`${what} to be repeated`, repeat);
+      if (repeated !== null) return this.#answer(`${what} to be repeated: ${sqlState}`, repeat);
       const isAnswerLost = faults.strikes('store_lost_after');
       this.#arrive(what, lost, () => {
         const outcome = this.server.commitGated(this.writer, nodeId, locks, decide);
         this.sim.marks.reach(outcome.kind === 'undone' ? 'gate_undone' : 'gate_commit');
-        const { epoch } = this.server;
+        const connection = this.#connection;
         if (isAnswerLost) return lost();
         this.#answer(`${what} answered: ${outcome.kind}`, () =>
-          resolve(this.server.epoch === epoch ? outcome : UNKNOWN),
+          resolve(this.#connection === connection ? outcome : UNKNOWN),
         );
       });
     });
@@ -128,21 +136,53 @@ export class Line {
     return true;
   }
 
+  /** SQLSTATE with which the database wants a batch repeated, nothing of it written; null: it takes it. */
+  #repeats(): string | null {
+    const { faults, marks } = this.sim;
+    if (faults.strikes('commit_repeat')) return '40001';
+    if (faults.strikes('deadlock')) return '40P01';
+    if (!this.writer.isAtStandby) return null;
+    // The next session reaches the new primary.
+    this.writer.isAtStandby = false;
+    marks.reach('standby_refused');
+    return READ_ONLY;
+  }
+
   #travelUs(): number {
     const { choices, faults } = this.sim;
     return faults.strikes('store_slow') ? choices.int(50_000, 2_500_000) : choices.int(200, 3_000);
   }
 
-  /** The question arrives, unless the server is away or its process died before it was sent out. */
+  /** Names the connection: what was asked on another one than there is now gets no answer. */
+  get #connection(): string {
+    return `${this.server.epoch} ${this.writer.cuts}`;
+  }
+
+  /** The question arrives, unless the server is away, its connection was cut, or its process died on the way. */
   #arrive(what: string, lost: () => void, happen: () => void): void {
-    const { actor } = this.writer;
-    this.sim.scheduler.after(this.#travelUs(), null, `${actor.name} ${what}`, () => {
+    const { actor, cuts, busyUntilUs } = this.writer;
+    const { scheduler, marks } = this.sim;
+    const waitUs = Math.max(0, busyUntilUs - scheduler.nowUs);
+    if (waitUs > CONNECTION_WAIT_US) {
+      scheduler.after(CONNECTION_WAIT_US, actor, `${what} got no connection`, lost);
+      return;
+    }
+    if (waitUs > 0) marks.reach('connection_waited');
+    scheduler.after(waitUs + this.#travelUs(), null, `${actor.name} ${what}`, () => {
       if (!actor.isAlive && this.sim.choices.chance(0.5)) return;
       // A process that was stopped in the middle of a statement sends the rest when it goes on.
       if (actor.state === 'paused' && this.sim.choices.chance(0.7)) this.#sendRest(what, lost, happen);
-      else if (this.server.isDown) lost();
+      else if (this.server.isDown || this.writer.cuts !== cuts) lost();
+      else if (this.writer.isAtStandby) this.#refuse(lost);
       else happen();
     });
+  }
+
+  /** A standby may be behind: what it would answer is not believed. */
+  #refuse(lost: () => void): void {
+    this.sim.marks.reach('standby_refused');
+    if (this.sim.choices.chance(0.5)) this.writer.isAtStandby = false;
+    lost();
   }
 
   #sendRest(what: string, lost: () => void, happen: () => void): void {

@@ -36,6 +36,12 @@ export interface Writer {
   isZombie: boolean;
   /** Its heartbeats do not come through. */
   isMute: boolean;
+  /** All its connections are busy until then, scheduler time. */
+  busyUntilUs: number;
+  /** How often its connections were cut. */
+  cuts: number;
+  /** Its connections lead to a server that is a standby by now. */
+  isAtStandby: boolean;
 }
 
 interface LostCommit {

@@ -5,12 +5,15 @@ import type { CoordinatorOptions } from '../../../engine/src/workflow/coordinato
 import { jsonValue, type Plan, type Signal, type Value } from '../../../engine/src/workflow/machine/index.js';
 import type { Choices } from '../core/choices.js';
 import { VENOM } from '../checks/payloads.js';
+import type { Truth } from '../checks/truth.js';
 
 /** Tenants of the simulated world. */
-export const TENANTS = ['018f0000-0000-7000-8000-000000000001', '018f0000-0000-7000-8000-000000000002'] as const;
+export const TENANTS = [1, 2, 3, 4].map((n) => `018f0000-0000-7000-8000-00000000000${n}`);
 
 /** A seed's world. */
 export interface Draw {
+  /** The tenants there are. */
+  readonly tenants: readonly string[];
   readonly engines: number;
   readonly workers: number;
   readonly slots: number;
@@ -20,29 +23,38 @@ export interface Draw {
   readonly options: Partial<CoordinatorOptions>;
   /** Whether the estimates of database time are wrong. */
   readonly isSkewed: boolean;
+  /** Clocks are the engine's own: they learn database time from answers. */
+  readonly isLearning: boolean;
   /** Tasks that may wait for workers in an engine. */
   readonly queueLimit: number;
   /** Engines have the real bridge before their workers. */
   readonly hasBridge: boolean;
+  /** Engines of the bridge call an app, beside their workers. */
+  readonly isCalled: boolean;
   /** Whether step bodies answer with large values, so that snapshots are written. */
   readonly isBulky: boolean;
 }
 
 /** Draws a world. */
 export function drawWorld(choices: Choices): Draw {
+  const hasBridge = choices.chance(0.6);
   const isBulky = choices.chance(0.15);
   const wakeHorizonMs = choices.oneOf(2_000, 10_000, 60_000);
   return {
-    engines: choices.oneOf(1, 2, 2, 2, 3),
-    workers: choices.int(1, 4),
+    tenants: TENANTS.slice(0, choices.oneOf(1, 1, 2, 2, 2, 2, 3, 4)),
+    engines: choices.oneOf(1, 1, 2, 2, 2, 2, 2, 3, 3, 4, 5),
+    workers: choices.oneOf(1, 1, 2, 2, 2, 3, 3, 4, 4, 6, 8),
     slots: choices.oneOf(1, 2, 4, 8),
     runs: choices.int(5, 30),
     safetyUs: choices.int(8, 40) * 1_000_000,
     isSkewed: choices.chance(0.6),
+    isLearning: choices.chance(0.5),
     queueLimit: choices.oneOf(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, 2),
-    hasBridge: choices.chance(0.5),
+    hasBridge,
+    isCalled: hasBridge && choices.chance(0.6),
     isBulky,
     options: {
+      ...(choices.chance(0.4) ? { leaseMs: 9_000, heartbeatMs: 3_000 } : {}),
       maxBatchRuns: choices.oneOf(1_024, 1_024, 1, 3),
       maxTickInputs: choices.oneOf(1_024, 1_024, 1, 2),
       cacheBytes: choices.oneOf(256 * 1024 * 1024, 1_500, 12_000),
@@ -61,9 +73,15 @@ function fingerprint(input: Value): Uint8Array {
   return createHash('sha256').update(input.data).digest();
 }
 
-function request(choices: Choices, plan: Plan, input: Value, key: string | null): StartRequest {
+function request(
+  choices: Choices,
+  tenants: readonly string[],
+  plan: Plan,
+  input: Value,
+  key: string | null,
+): StartRequest {
   return {
-    tenantId: choices.oneOf(...TENANTS),
+    tenantId: choices.pick(tenants) ?? '',
     familySlug: plan.familySlug,
     version: plan.version,
     input,
@@ -75,7 +93,7 @@ function request(choices: Choices, plan: Plan, input: Value, key: string | null)
 /** Draws one start. */
 export function drawStart(
   choices: Choices,
-  plans: readonly Plan[],
+  { plans, tenants }: Pick<Truth, 'plans' | 'tenants'>,
   n: number,
   isPoison: boolean,
   sampleOf: (plan: Plan) => object = () => ({}),
@@ -83,7 +101,7 @@ export function drawStart(
   const plan = choices.pick(plans) ?? plans[0];
   if (plan === undefined) throw new RangeError('a seed without plans');
   const input = jsonValue({ ...sampleOf(plan), n, note: isPoison ? VENOM : '' });
-  return request(choices, plan, input, choices.chance(0.5) ? `key-${n}` : null);
+  return request(choices, tenants, plan, input, choices.chance(0.5) ? `key-${n}` : null);
 }
 
 /** An update that a run waits for: `n` tells them apart. */

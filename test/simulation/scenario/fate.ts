@@ -1,13 +1,22 @@
 /** Fate: lets the faults that strike now and then strike. */
 import type { Engine } from '../cast/engine.js';
 import { TIMED_FAULTS, type TimedFault } from '../faults.js';
+import { upheavals } from './upheavals.js';
 import type { World } from './world.js';
 
 const SECOND_US = 1_000_000;
+const MAX_ENGINES = 6;
+
+/** Strikes; false: there was nobody to strike. */
+type Strike = () => boolean;
 
 /** Who is struck, and how. */
 export class Fate {
-  constructor(readonly world: World) {}
+  readonly #strikes: Readonly<Record<TimedFault, Strike>>;
+
+  constructor(readonly world: World) {
+    this.#strikes = { ...this.#onEngines(), ...this.#onWorkers(), ...upheavals(world) };
+  }
 
   /** Sets every drawn kind going. */
   begin(): void {
@@ -20,42 +29,39 @@ export class Fate {
     if (waitUs === null) return;
     scheduler.after(waitUs, null, `fate: ${kind}`, () => {
       if (faults.isHealed) return;
-      if (this.#strike(kind)) faults.count(kind);
+      if (this.#strikes[kind]()) faults.count(kind);
       this.#next(kind);
     });
   }
 
-  /** False: there was nobody to strike. */
-  #strike(kind: TimedFault): boolean {
+  #onEngines() {
+    const { choices } = this.world.sim;
+    return {
+      engine_crash: () => this.#nowOrInCommit((engine) => this.#crashEngine(engine)),
+      engine_pause: () =>
+        this.#nowOrInCommit((engine) => this.#pause(engine, choices.int(5_200_000, 14_000_000), true)),
+      engine_stall: () => this.#pause(this.#anyEngine(), choices.int(20_000, 900_000), false),
+      engine_stop: () => this.#stopEngine(),
+      engine_join: () => this.#join(),
+      session_flap: () => this.#flap(),
+      heartbeat_loss: () => this.#mute(),
+      clock_step: () => this.#anyEngine()?.clock.step() ?? false,
+    };
+  }
+
+  #onWorkers() {
+    return {
+      worker_crash: () => this.#crashWorker(),
+      worker_disconnect: () => this.#disconnect(),
+      worker_partition: () => this.#partition(),
+    };
+  }
+
+  #join(): boolean {
     const { world } = this;
-    switch (kind) {
-      case 'engine_crash':
-        return this.#nowOrInCommit((engine) => this.#crashEngine(engine));
-      case 'engine_pause':
-        return this.#nowOrInCommit((engine) => this.#pause(engine, world.sim.choices.int(5_200_000, 14_000_000), true));
-      case 'engine_stall':
-        return this.#pause(this.#anyEngine(), world.sim.choices.int(20_000, 900_000), false);
-      case 'engine_stop':
-        return this.#stopEngine();
-      case 'engine_join':
-        if (world.engines.length >= 4) return false;
-        world.addEngine(null);
-        return true;
-      case 'session_flap':
-        return this.#flap();
-      case 'heartbeat_loss':
-        return this.#mute();
-      case 'clock_step':
-        return this.#stepClock();
-      case 'database_outage':
-        return this.#outage();
-      case 'worker_crash':
-        return this.#crashWorker();
-      case 'worker_disconnect':
-        return this.#disconnect();
-      case 'worker_partition':
-        return this.#partition();
-    }
+    if (world.engines.length >= MAX_ENGINES) return false;
+    world.addEngine(null);
+    return true;
   }
 
   #anyEngine(): Engine | undefined {
@@ -124,20 +130,6 @@ export class Fate {
     scheduler.after(choices.int(2 * SECOND_US, 9 * SECOND_US), null, `${engine.actor.name} is heard again`, () => {
       engine.isMute = false;
     });
-    return true;
-  }
-
-  #stepClock(): boolean {
-    const engine = this.#anyEngine();
-    engine?.clock.step();
-    return engine !== undefined && this.world.isSkewed;
-  }
-
-  #outage(): boolean {
-    const { server, sim } = this.world;
-    if (server.isDown) return false;
-    server.down();
-    sim.scheduler.after(sim.choices.int(200_000, 8 * SECOND_US), null, 'the database is back', () => server.up());
     return true;
   }
 

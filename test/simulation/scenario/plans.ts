@@ -5,6 +5,7 @@ import type { SemaphorePlan } from '../../../engine/src/workflow/machine/plan.js
 import { edge, outputOf, planOf, RUN_INPUT, template } from '../../../engine/src/workflow/testing/plan-builder.js';
 import { plans as randomPlans } from '../../../engine/src/workflow/testing/random-plan.js';
 import type { Choices } from '../core/choices.js';
+import { SIMULATED_POOL } from './pools.js';
 
 const SECOND_US = 1_000_000;
 
@@ -153,8 +154,32 @@ function crowd(isSerial: boolean): Plan {
   });
 }
 
-/** Plans of one family, with versions from 1, and of the families that its runs start. */
-export function drawPlans(choices: Choices): readonly Plan[] {
+/** Reserves recipients, one after the other has been given back, and works while it holds them. */
+function buyers(): Plan {
+  const open = { type: 'SELECT', pool: SIMULATED_POOL } as const;
+  return planOf({
+    steps: {
+      ask: { ...open, slateSize: 1 },
+      work: { type: 'CALLBACK', timeoutMs: 20_000, input: outputOf('ask') },
+      hold: { type: 'WAIT', wakeAtUs: (_, nowUs) => nowUs + 2 * SECOND_US },
+      more: { ...open, slateSize: 2, atLeast: 1 },
+      last: { type: 'CALLBACK', timeoutMs: 20_000 },
+    },
+    edges: [edge('ask', 'work'), edge('work', 'hold', 'ALWAYS'), edge('hold', 'more'), edge('more', 'last', 'ALWAYS')],
+    onFailure: 'cancel',
+  });
+}
+
+/** Plans of one family, and of the families that its runs start. */
+export interface DrawnPlans {
+  /** Those that are published when a world begins: versions from 1. */
+  readonly plans: readonly Plan[];
+  /** Later versions of the one family, to be published one after the other. */
+  readonly coming: readonly Plan[];
+}
+
+/** Draws the plans of a seed. */
+export function drawPlans(choices: Choices): DrawnPlans {
   const random = fc.sample(randomPlans, { seed: choices.random.uint32() | 0, numRuns: choices.int(2, 4) });
   const drawn = [
     ...random,
@@ -167,7 +192,12 @@ export function drawPlans(choices: Choices): readonly Plan[] {
     longPoll(),
     crowd(false),
     crowd(true),
+    buyers(),
   ];
   if (choices.chance(0.15)) drawn.push(faulty());
-  return [...drawn.map((plan, index) => ({ ...plan, version: index + 1 })), leaf(), branch()];
+  // Which of them come late is a matter of chance.
+  const shuffled = drawn.map((plan) => ({ plan, at: choices.unit() })).sort((a, b) => a.at - b.at);
+  const versions = shuffled.map(({ plan }, index) => ({ ...plan, version: index + 1 }));
+  const later = choices.int(1, 4);
+  return { plans: [...versions.slice(0, -later), leaf(), branch()], coming: versions.slice(-later) };
 }

@@ -1,6 +1,8 @@
 /** Pools that simulated runs select from: a few recipients, some of them with little room. */
 import { recipientOf, snapshotOf } from '../../../engine/src/routing/testing/decision-kit.js';
 import type { MemoryDatabase } from '../../../engine/src/workflow/testing/memory-database.js';
+import type { MemoryPool } from '../../../engine/src/workflow/testing/memory-reservations.js';
+import type { Choices } from '../core/choices.js';
 import { TENANTS } from './draw.js';
 
 /** Name of the pool that every tenant has. */
@@ -9,10 +11,20 @@ export const SIMULATED_POOL = 'fixture-buyers';
 const CAPACITIES = [{ max_concurrent: 1 }, { max_concurrent: 2 }, { max_concurrent: 3, daily_limit: 40 }, {}];
 
 /** Gives each tenant a pool with recipients of its own. */
-export function openPools({ reservations }: MemoryDatabase): void {
-  for (const [index, tenantId] of TENANTS.entries()) {
-    const recipients = CAPACITIES.map((capacity, at) => recipientOf(10 * (index + 1) + at, { capacity }));
-    const { view } = snapshotOf(900 + index, { name: SIMULATED_POOL, strategy: 'round_robin' }, recipients);
-    reservations.add({ tenantId, name: SIMULATED_POOL, view });
-  }
+export function openPools({ reservations }: MemoryDatabase, tenants: readonly string[]): void {
+  for (const tenantId of tenants) reservations.add(poolOf(tenantId, CAPACITIES));
+}
+
+/** Gives a pool other capacities: what is held stays held. */
+export function changeRoom({ reservations }: MemoryDatabase, tenantId: string, choices: Choices): void {
+  const at = reservations.pools.findIndex((pool) => pool.tenantId === tenantId);
+  const other = CAPACITIES.map(() => choices.pick(CAPACITIES) ?? {});
+  reservations.pools.splice(at, 1, poolOf(tenantId, other));
+}
+
+function poolOf(tenantId: string, capacities: readonly object[]): MemoryPool {
+  const index = TENANTS.indexOf(tenantId);
+  const recipients = capacities.map((capacity, at) => recipientOf(10 * (index + 1) + at, { capacity }));
+  const { view } = snapshotOf(900 + index, { name: SIMULATED_POOL, strategy: 'round_robin' }, recipients);
+  return { tenantId, name: SIMULATED_POOL, view };
 }

@@ -10,7 +10,7 @@ import { Marks, type Mark } from '../marks.js';
 import { drawRepeat, drawSignals, drawStart, drawUpdate, drawWorld, type Draw } from './draw.js';
 import { Fate } from './fate.js';
 import { looseEnds } from './loose-ends.js';
-import { drawPlans } from './plans.js';
+import { drawPlans, type DrawnPlans } from './plans.js';
 import { World } from './world.js';
 
 /** What became of a seed. */
@@ -46,7 +46,7 @@ const SECOND_US = 1_000_000;
 /** From the healing on every run has so long to end. */
 const LIVENESS_US = 15 * 60 * SECOND_US;
 /** After the last run ended everything has so long to become quiet. */
-const QUIET_US = 45 * SECOND_US;
+const QUIET_US = 30 * SECOND_US;
 const OPERATOR_US = 3 * SECOND_US;
 
 function planClients(world: World, draw: Draw, sampleOf: SeedOptions['sampleOf']): void {
@@ -54,7 +54,7 @@ function planClients(world: World, draw: Draw, sampleOf: SeedOptions['sampleOf']
   const { choices, faults, scheduler } = sim;
   for (let n = 1; n <= draw.runs; n += 1) {
     const isPoison = faults.strikes('poison_payload');
-    const request = drawStart(choices, world.truth.plans, n, isPoison, sampleOf);
+    const request = drawStart(choices, world.truth, n, isPoison, sampleOf);
     const atUs = choices.int(0, draw.safetyUs);
     scheduler.at(atUs, null, 'a client comes', () => world.client.start(request, isPoison));
     if (request.startKey === null || isPoison || !faults.strikes('start_doubled')) continue;
@@ -137,6 +137,11 @@ async function live(world: World, draw: Draw, sampleOf: SeedOptions['sampleOf'])
   if (!isOver()) for (const what of looseEnds(world)) sim.violate(what);
 }
 
+/** Plans of a caller are there from the beginning. */
+function given(plans: readonly Plan[]): DrawnPlans {
+  return { plans, coming: [] };
+}
+
 function record<K extends string>(counts: ReadonlyMap<K, number>): Readonly<Record<string, number>> {
   return Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
@@ -151,7 +156,11 @@ export async function runSeed(seed: number, options: SeedOptions = {}): Promise<
   const sim = new Sim(scheduler, choices, faults, marks, trace);
   const draw = drawWorld(choices);
   const bug = options.bug ?? null;
-  const world = new World(sim, { plans: options.plans ?? drawPlans(choices), bug, ...draw });
+  const world = new World(sim, {
+    ...(options.plans === undefined ? drawPlans(choices) : given(options.plans)),
+    bug,
+    ...draw,
+  });
   const rejected = (reason: unknown): void => {
     sim.violate(
       `a promise was rejected and nobody looked: ${reason instanceof Error ? reason.message : String(reason)}`,

@@ -5,6 +5,7 @@ import { JournalCheck } from '../checks/journal-check.js';
 import { OrderCheck } from '../checks/order-check.js';
 import { StallCheck } from '../checks/stall-check.js';
 import { Truth } from '../checks/truth.js';
+import { App } from '../cast/app.js';
 import { Client } from '../cast/client.js';
 import { Engine, type EngineWorld, type PlantedBug } from '../cast/engine.js';
 import { Worker } from '../cast/worker.js';
@@ -12,18 +13,22 @@ import type { Sim } from '../core/sim.js';
 import { SimBus } from '../ports/bus.js';
 import { Server } from '../ports/server.js';
 import { TokenBook } from '../ports/tokens.js';
-import { TENANTS } from './draw.js';
 import { openPools } from './pools.js';
 import type { Plan } from '../../../engine/src/workflow/machine/index.js';
 
 /** How a world is made. */
 export interface WorldOptions {
   readonly plans: readonly Plan[];
+  /** What will be published later. */
+  readonly coming: readonly Plan[];
+  readonly tenants: readonly string[];
   readonly options: Partial<CoordinatorOptions>;
   readonly isSkewed: boolean;
+  readonly isLearning: boolean;
   readonly isBulky: boolean;
   readonly queueLimit: number;
   readonly hasBridge: boolean;
+  readonly isCalled: boolean;
   readonly slots: number;
   readonly bug: PlantedBug | null;
 }
@@ -38,13 +43,16 @@ export class World {
   readonly answers: AnswerCheck;
   readonly client: Client;
   readonly stalls: StallCheck;
+  readonly bus: SimBus;
+  readonly app: App;
   engines: readonly Engine[] = [];
   workers: readonly Worker[] = [];
-  readonly isSkewed: boolean;
   readonly #engineWorld: EngineWorld;
   readonly #slots: number;
   /** Pairs that do not see each other. */
   readonly #separated = new Set<string>();
+  /** Whom there were before the night; null: it is day. */
+  #night: { readonly engines: number; readonly workers: number } | null = null;
   #engineCount = 0;
   #workerCount = 0;
 
@@ -52,24 +60,25 @@ export class World {
     readonly sim: Sim,
     options: WorldOptions,
   ) {
-    this.isSkewed = options.isSkewed;
     this.#slots = options.slots;
-    this.truth = new Truth(options.plans, TENANTS, options.isBulky);
+    this.truth = new Truth(options.plans, options.coming, options.tenants, options.isBulky);
     this.server = new Server(sim, new JournalCheck(sim, this.truth));
-    openPools(this.server.db);
+    openPools(this.server.db, options.tenants);
     this.answers = new AnswerCheck(sim, this.truth);
     this.client = new Client(sim, this.truth, this.answers, () => this.engines);
     this.stalls = new StallCheck(sim, this.truth, this.server);
-    const bus = new SimBus(sim, (topic, body) => {
+    this.app = new App(sim, this.truth);
+    this.bus = new SimBus(sim, (topic, body) => {
       if (topic === 'inbox') this.server.lostHints.add(Number(body));
     });
     const orders = new OrderCheck(sim, this.server, this.truth);
-    const { truth, server, answers } = this;
-    this.#engineWorld = { sim, server, truth, bus, answers, orders, tokens: new TokenBook(), ...options };
+    const { truth, server, answers, bus, app } = this;
+    this.#engineWorld = { sim, server, truth, bus, app, answers, orders, tokens: new TokenBook(), ...options };
   }
 
-  /** Another engine; at a new address unless one is given. */
+  /** Another engine; at a new address unless one is given. Nobody comes in the dark. */
   addEngine(address: string | null): void {
+    if (this.#night !== null) return;
     this.#engineCount += 1;
     const name = `e${this.#engineCount}`;
     this.engines = [...this.engines, new Engine(name, address ?? `${name}:7233`, this.#engineWorld)];
@@ -77,6 +86,7 @@ export class World {
   }
 
   addWorker(): void {
+    if (this.#night !== null) return;
     this.#workerCount += 1;
     const worker = new Worker(this.sim, this.truth, `w${this.#workerCount}`, this.#slots, {
       reachable: (one) => this.#reachable(one).map((engine) => engine.invoker),
@@ -84,6 +94,29 @@ export class World {
       isElsewhere: (one, ref) => this.workers.some((other) => other !== one && other.has(ref)),
     });
     this.workers = [...this.workers, worker];
+  }
+
+  get isDark(): boolean {
+    return this.#night !== null;
+  }
+
+  /** Everybody goes. */
+  goDark(): void {
+    const { engines, workers } = this;
+    for (const engine of engines) engine.crash(this.sim.choices.chance(0.5));
+    for (const worker of workers) worker.crash(true);
+    this.engines = [];
+    this.workers = [];
+    this.#night = { engines: Math.max(1, engines.length), workers: Math.max(1, workers.length) };
+  }
+
+  /** As many as there were come back; does nothing by day. */
+  dawn(): void {
+    const night = this.#night;
+    if (night === null) return;
+    this.#night = null;
+    for (let count = 0; count < night.engines; count += 1) this.addEngine(null);
+    for (let count = 0; count < night.workers; count += 1) this.addWorker();
   }
 
   /** An engine is gone. */
@@ -135,10 +168,12 @@ export class World {
 
   /** Everybody goes on, sees everybody, and the database answers. */
   heal(): void {
+    this.dawn();
     this.server.up();
+    this.bus.isDown = false;
     this.server.flapping.clear();
     this.#separated.clear();
-    for (const engine of this.engines) engine.isMute = false;
+    for (const engine of this.engines) engine.recover();
     for (const engine of this.engines) this.resume(engine);
     for (const worker of this.workers) worker.reconnect();
   }

@@ -8,7 +8,7 @@
  * Invariants:
  * 1. "silent" is said only when no beat came for the whole timeout, counted from when the watch began: after a takeover
  *    the time begins anew.
- * 2. What is kept is bounded by bytes, and by them in count; the reports that were made longest ago go first, watches never.
+ * 2. What is kept is bounded by bytes, and so in count; the reports that were made longest ago go first, watches never.
  */
 import { LRUCache } from 'lru-cache';
 import type { Clock, Timer } from '../../kernel/index.js';

@@ -1,4 +1,4 @@
-/** Who owns which shard, in memory; said as it was said last as long as nothing changed, because every heartbeat asks. */
+/** Who owns which shard, in memory. The answer is kept as long as nothing changes, because every heartbeat asks. */
 import { SHARD_COUNT } from '../../kernel/index.js';
 
 /** Shards by their owner, and those of nobody, each ascending. */
