@@ -3,22 +3,26 @@
  * first; a tick that turns out to touch what runs share goes to the gate lane, and is computed there anew.
  *
  *   idle -> scheduled (something is dirty; the current work gathers more) -> turning (gather, commit, settle) -> ...
+ *
+ * While all goes well, the next batch is gathered and sent before the last one is settled, and of many runs that wait
+ * it takes half: so database, engine and workers are busy at the same time (docs/decisions/0011-latency.md).
+ *
  * Invariants:
  * 1. One batch is in flight at a time; everything that comes meanwhile waits for the next one. No time is lingered.
- * 2. A turn suspends only while it commits, or waits for a lost transaction to end.
+ * 2. A turn suspends only while it commits, or waits for a lost transaction to end. After anything but success, and
+ *    when somebody waits for a pause, nothing more is sent before the batch is settled.
  * 3. Cells are served in the order in which they became dirty.
  * 4. No answer, task, abort or news leaves before the commit it belongs to is known to be written.
  */
-import { DuctorError, uuidV7 } from '../../kernel/index.js';
+import { DuctorError } from '../../kernel/index.js';
 import { askApps } from './asking-apps.js';
 import { untilDone } from './backoff.js';
 import { commitBatch, type CommitEnvironment, type Verdict } from './commit-batch.js';
 import { isLookedUp, isPassedOn } from './continuing.js';
 import { noEffects, perform, type Effects } from './effects.js';
-import type { BatchMember } from './hooks.js';
 import { Fifo } from './fifo.js';
-import { GateBatch, sendGated } from './gate.js';
 import type { CommitLane } from './gate-ports.js';
+import { laneEnvironments, membersOf } from './lane-environments.js';
 import type { RunCell } from './run-cell.js';
 import { isGivenUp } from './run-logic.js';
 import { conflicted, goOn, putBack, setAside, undo, unread, written } from './settle-tick.js';
@@ -42,8 +46,11 @@ const AGAIN_MS = 2;
 /** A run that can be neither advanced nor parked is tried again after this. */
 const STUCK_WAIT_MS = 30_000;
 
-function memberOf({ cell, next }: Tick): BatchMember {
-  return { runId: cell.runId, traceparent: (next ?? cell.state)?.traceparent };
+/** A batch that was sent. */
+interface Batch {
+  readonly ticks: readonly Tick[];
+  readonly effects: Effects;
+  readonly verdicts: Promise<readonly Verdict[]>;
 }
 
 /** The lane of one incarnation. */
@@ -63,39 +70,17 @@ export class Lane {
     readonly world: World,
     readonly kind: CommitLane = 'plain',
   ) {
-    const { clock, random, options, hooks } = world;
-    const maxBytes = options.maxBatchBytes;
-    const newId = (shard?: number): string => uuidV7(clock.nowUs(), random, shard);
-    const { heartbeats } = world;
-    const { maxTickInputs: maxInputs, payloadBytes } = options;
-    this.#tickEnvironment = { clock, random, newId, maxInputs, maxBytes, payloadBytes, heartbeats };
-    const environment = {
-      clock,
-      mayCommit: () => world.hasLease() && !world.isEnded(),
-      committed: (ticks, commitMs, { kind }) => {
-        const bytes = ticks.reduce((sum, tick) => sum + tick.bytes, 0);
-        const times = { computeMs: this.#computeMs, commitMs, latencyMs: clock.monotonicMs() - this.#oldestMs };
-        const members = (): readonly BatchMember[] => ticks.map(memberOf);
-        hooks.batch({ runs: ticks.length, bytes, ...times, outcome: kind, waiting: this.#dirty.size, members });
-        this.#computeMs = 0;
-      },
-    } satisfies Omit<CommitEnvironment, 'send'>;
-    const { runs, nodeId } = world;
-    this.#plain = {
-      ...environment,
-      send: (ticks) =>
-        runs.commit(
-          nodeId,
-          ticks.map(({ write }) => write),
-        ),
-    };
-    this.#gated = {
-      ...environment,
-      send: (ticks) => {
-        const batch = new GateBatch(ticks, () => clock.monotonicMs(), newId);
-        return sendGated(batch, (locks, decide) => runs.commitGated(nodeId, locks, decide));
-      },
-    };
+    const environments = laneEnvironments(world, (ticks, commitMs, { kind: outcome }) => {
+      const bytes = ticks.reduce((sum, tick) => sum + tick.bytes, 0);
+      const latencyMs = world.clock.monotonicMs() - this.#oldestMs;
+      const times = { computeMs: this.#computeMs, commitMs, latencyMs };
+      const sizes = { runs: ticks.length, bytes, waiting: this.#dirty.size };
+      world.hooks.batch({ ...sizes, ...times, outcome, members: () => membersOf(ticks) });
+      this.#computeMs = 0;
+    });
+    this.#tickEnvironment = environments.tick;
+    this.#plain = environments.plain;
+    this.#gated = environments.gated;
   }
 
   /** Runs that wait for a batch. */
@@ -146,27 +131,63 @@ export class Lane {
     this.#isScheduled = false;
     if (this.world.isEnded() || !this.world.hasLease()) return;
     this.#isTurning = true;
-    const effects = noEffects();
-    const ticks = this.#gather(effects);
-    try {
-      if (ticks.length > 0) await this.#commit(ticks, effects);
-    } catch (error) {
-      // Only a fault of this code comes here; what is committed of these runs is not known.
-      this.world.hooks.log('error', 'a batch failed inside the engine', { error });
-      for (const tick of ticks) if (tick.cell.phase === 'in_flight') this.#again(tick);
-    }
-    perform(this.world, effects);
-    this.world.cache.shrink();
-    this.world.hooks.cache(this.world.cache.bytes, this.world.cache.size);
+    for (let batch = this.#begin(); batch !== undefined;) batch = await this.#finish(batch);
     this.#isTurning = false;
     this.release();
     this.kick();
   }
 
+  /** Gathers a batch and sends it; undefined when there is nothing to send. */
+  #begin(): Batch | undefined {
+    const effects = noEffects();
+    const ticks = this.#gather(effects);
+    if (ticks.length > 0) {
+      const verdicts = commitBatch(this.kind === 'gate' ? this.#gated : this.#plain, ticks);
+      return { ticks, effects, verdicts };
+    }
+    this.#perform(effects);
+    return undefined;
+  }
+
+  /** Waits for a batch, and carries out what follows; the next one is under way by then, if there is one. */
+  async #finish({ ticks, effects, verdicts }: Batch): Promise<Batch | undefined> {
+    const known = await verdicts;
+    const next = this.#mayGoOn(known) ? this.#begin() : undefined;
+    try {
+      await this.#settleAll(ticks, known, effects);
+    } catch (error) {
+      // Only a fault of this code comes here; what is committed of these runs is not known.
+      this.world.hooks.log('error', 'a batch failed inside the engine', { error });
+      for (const tick of ticks) if (tick.cell.phase === 'in_flight') this.#again(tick);
+    }
+    this.#perform(effects);
+    return next;
+  }
+
+  /** Whether the next batch may be sent before this one is settled: nothing is amiss, and nobody waits for a pause. */
+  #mayGoOn(verdicts: readonly Verdict[]): boolean {
+    if (this.#waiters.length > 0 || this.world.isEnded() || !this.world.hasLease()) return false;
+    return this.kind === 'plain' && verdicts.every(({ kind }) => kind === 'written');
+  }
+
+  #perform(effects: Effects): void {
+    const { cache, hooks } = this.world;
+    perform(this.world, effects);
+    cache.shrink();
+    hooks.cache(cache.bytes, cache.size);
+  }
+
+  /** Runs that the next batch takes at most. */
+  #room(): number {
+    const { maxBatchRuns, halveAboveRuns } = this.world.options;
+    if (this.kind === 'gate') return GATE_BATCH_RUNS;
+    return Math.min(maxBatchRuns, Math.max(halveAboveRuns, Math.ceil(this.#dirty.size / 2)));
+  }
+
   #gather(effects: Effects): readonly Tick[] {
     const { world } = this;
     const { maxBatchBytes } = world.options;
-    const maxBatchRuns = this.kind === 'gate' ? GATE_BATCH_RUNS : world.options.maxBatchRuns;
+    const maxBatchRuns = this.#room();
     const startMs = world.clock.monotonicMs();
     const ticks: Tick[] = [];
     let bytes = 0;
@@ -224,12 +245,9 @@ export class Lane {
     return undefined;
   }
 
-  async #commit(ticks: readonly Tick[], effects: Effects): Promise<void> {
-    const verdicts = await commitBatch(this.kind === 'gate' ? this.#gated : this.#plain, ticks);
-    const refused: Tick[] = [];
+  async #settleAll(ticks: readonly Tick[], verdicts: readonly Verdict[], effects: Effects): Promise<void> {
     for (const [index, tick] of ticks.entries()) {
       const verdict = verdicts[index] ?? { kind: 'unknown' };
-      if (verdict.kind === 'refused') refused.push(tick);
       this.#settle(tick, verdict, effects);
     }
     const isUnknown = verdicts.some((verdict) => verdict.kind === 'unknown');
