@@ -117,6 +117,7 @@ export const PERMISSIONS: Readonly<Record<string, Scope | typeof PUBLIC>> = {
   '/ductor.v1.RoutingService/ListShadowDecisions': 'routing:read',
   '/ductor.v1.RoutingService/PreviewRoute': 'routing:read',
   '/ductor.v1.RoutingService/PreviewRoutes': 'routing:read',
+  '/ductor.v1.RoutingService/ReleaseSeats': 'routing:route',
   '/ductor.v1.RoutingService/ReplayDecision': 'routing:read',
   // No rows of the audit trail: a decision is its own trail, and a report changes nothing that anybody has set.
   '/ductor.v1.RoutingService/ReportOutcome': 'routing:report',

@@ -235,6 +235,26 @@ describe('selectModel', () => {
     expect([at(NOW + 9), at(NOW + 10)]).toEqual(['spare', 'small']);
   });
 
+  it('asks a strategy in code, with the retry, about the models that are free', () => {
+    const pools = new PoolManager();
+    const pool = ladder({ strategy: (free, { retryAttempt }) => free[retryAttempt] ?? { modelId: 'none' } });
+    pools.recordRateLimit429('models', 'small', NOW + 1);
+    expect(pools.selectModel(pool, 'run', { retryAttempt: 1, nowMs: NOW }).modelId).toBe('large');
+  });
+
+  it('takes a rate limit of either name of a model, and outcomes of its own pool alone', () => {
+    const pools = new PoolManager();
+    const items = [{ modelId: 'm', alias: 'quick' }, { modelId: 'large' }];
+    const pool = ladder({ items, minSuccessRate: 0.5, minSamples: 1 });
+    pools.recordModelOutcome('other', 'quick', false);
+    expect(pools.selectModel(pool, 'one', { nowMs: NOW })).toBe(items[0]);
+    for (const name of ['m', 'quick']) {
+      const limited = new PoolManager();
+      limited.recordRateLimit429('models', name, NOW + 1);
+      expect(limited.selectModel(pool, 'run', { nowMs: NOW })).toBe(items[1]);
+    }
+  });
+
   it('chooses by the other strategies, too, without binding a run to a model', () => {
     const pools = new PoolManager();
     const pool = ladder({ strategy: 'round-robin' });

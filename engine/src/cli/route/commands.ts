@@ -4,9 +4,10 @@ import { clientCommand, type CliContext, type ClientOptions } from '../context.j
 import { pageOptions } from '../list-page.js';
 import { several, signedNumber } from '../options.js';
 import { previewRoute, sendRoute, type SendOptions, type WorkOptions } from './decide.js';
-import { reportOutcome, sendBatch, type OutcomeOptions } from './many.js';
+import { sendBatch } from './many.js';
 import { explainDecision, exportDecisions, listDecisions, replayDecision, type DecisionsOptions } from './read.js';
 import { replayFile } from './replay-file.js';
+import { releaseSeats, reportOutcome, type OutcomeOptions } from './report.js';
 
 const MAX_PRIORITY = 1_000_000;
 
@@ -89,18 +90,29 @@ function manyCommands(group: Command, context: CliContext): void {
       ['ductor route batch leads.json', '{"items": [...]}, as POST /api/routing/route:batch; - is standard input'],
     ],
   }).action((file: string, options: ClientOptions) => sendBatch(context, file, options));
+}
+
+function reportCommands(group: Command, context: CliContext): void {
   clientCommand(group, {
-    usage: 'outcome <assignment>',
+    usage: 'outcome [assignment]',
     summary: 'say how work went; strategies that learn, and the ejection of recipients that fail, go by it',
     examples: [
       ['ductor route outcome ASSIGNMENT_ID --latency 350ms', 'it went well, and took so long'],
       ['ductor route outcome ASSIGNMENT_ID --failed --reset-at 2026-03-01T12:00:00Z', 'rate limited until then'],
+      ['ductor route outcome --pool seats --recipient RECIPIENT_ID', 'of work that a workflow holds'],
     ],
   })
     .option('--failed', 'it did not go well')
     .option('--latency <duration>', 'how long it took: 350ms, 2s')
     .option('--reset-at <instant>', 'the recipient has a rate limit until then')
-    .action((id: string, options: OutcomeOptions) => reportOutcome(context, id, options));
+    .option('--pool <pool>', 'with --recipient, in the place of an assignment: by name or id')
+    .option('--recipient <id>', 'whose work it was')
+    .action((id: string | undefined, options: OutcomeOptions) => reportOutcome(context, id, options));
+  clientCommand(group, {
+    usage: 'release-seats <owner>',
+    summary: 'end all seats and tiers of an owner, in every pool: its work is over',
+    examples: [['ductor route release-seats crew-7', 'crew-7 is what the key of the pool came to']],
+  }).action((owner: string, options: ClientOptions) => releaseSeats(context, owner, options));
 }
 
 /** Adds the commands. */
@@ -108,6 +120,7 @@ export function routeCommands(root: Command, context: CliContext): void {
   const group = root.command('route').description('find the recipient of a unit of work: docs/routing.md');
   decidingCommands(group, context);
   manyCommands(group, context);
+  reportCommands(group, context);
   readingCommands(group, context);
   recordCommands(group, context);
 }

@@ -1,18 +1,9 @@
-/** `ductor route batch` and `ductor route outcome`. */
-import {
-  RecipientHealth,
-  ReportOutcomeRequest,
-  RouteBatchRequest,
-  RouteBatchResponse,
-  type ReportOutcomeResponse,
-  type RouteOutcome,
-} from '../../gen/ductor/v1/routing.js';
+/** `ductor route batch`. */
+import { RouteBatchRequest, RouteBatchResponse, type RouteOutcome } from '../../gen/ductor/v1/routing.js';
 import { bodyOf } from '../body.js';
 import { type CliContext, type ClientOptions, withEngine } from '../context.js';
 import { messageFromJson, messageToJson } from '../output/message-json.js';
-import { momentText, usOf } from '../output/times.js';
 import { type Cell, table } from '../output/table.js';
-import { given } from '../workflow/find-definition.js';
 import { outcomeTone } from './outcome.js';
 
 function rowOf({ outcome }: RouteOutcome, place: number): readonly Cell[] {
@@ -46,40 +37,5 @@ export function sendBatch(context: CliContext, file: string, options: ClientOpti
     if (options.json === true) {
       terminal.out(`${await messageToJson('RouteBatchResponse', RouteBatchResponse, answer)}\n`);
     } else terminal.out(table(terminal, ['ITEM', 'WORK', 'DECISION', 'OUTCOME'], answer.data.map(rowOf)));
-  });
-}
-
-/** Options of `ductor route outcome`. */
-export interface OutcomeOptions extends ClientOptions {
-  readonly failed?: boolean;
-  readonly latency?: string;
-  readonly resetAt?: string;
-}
-
-function healthText({ recipientId, failuresInARow, ejectedUntil, cooldownUntil, latencyMs }: RecipientHealth): string {
-  const facts = [
-    `${failuresInARow} ${failuresInARow === 1 ? 'failure' : 'failures'} in a row`,
-    ...(latencyMs === undefined ? [] : [`${Math.round(latencyMs)} ms on average`]),
-    ...(ejectedUntil === undefined ? [] : [`ejected until ${momentText(usOf(ejectedUntil))}`]),
-    ...(cooldownUntil === undefined ? [] : [`rate limited until ${momentText(usOf(cooldownUntil))}`]),
-  ];
-  return `${recipientId}  ${facts.join(', ')}\n`;
-}
-
-/** Runs `ductor route outcome`. */
-export function reportOutcome(context: CliContext, assignmentId: string, options: OutcomeOptions): Promise<void> {
-  return withEngine(context, options, async (engine) => {
-    const { failed = false, latency, resetAt } = options;
-    const { fields, where } = bodyOf(undefined, {
-      ...{ assignment_id: assignmentId, success: !failed, latency, reset_at: resetAt },
-    });
-    const request = await messageFromJson('ReportOutcomeRequest', ReportOutcomeRequest, JSON.stringify(fields), where);
-    const { data } = await engine.ask<ReportOutcomeResponse>((...rest) =>
-      engine.routing.reportOutcome(request, ...rest),
-    );
-    const { terminal } = context;
-    const health = given(data);
-    if (options.json === true) terminal.out(`${await messageToJson('RecipientHealth', RecipientHealth, health)}\n`);
-    else terminal.out(healthText(health));
   });
 }

@@ -27,7 +27,7 @@ describe('the page about strategies', () => {
 
   it('shows pools that are accepted as they stand', () => {
     const examples = [...page.matchAll(/```json\n(.*?)```/gs)].map(([, text]) => JSON.parse(text ?? ''));
-    expect(examples.length).toBe(3);
+    expect(examples.length).toBe(4);
     for (const example of examples) expect(() => poolCheck(compiler).create(example)).not.toThrow();
   });
 

@@ -37,6 +37,8 @@ export const COMBINATORS = [
   'exclude_previous',
   'slow_start',
   'custom',
+  'seat_affinity',
+  'escalate_on_retry',
 ] as const;
 
 /** Name of a strategy. */
@@ -53,6 +55,8 @@ export const RECIPES = [
   'cheapest_healthy',
   'best_skill_relax',
   'canary',
+  'seat_pool',
+  'model_ladder',
 ] as const;
 
 /** Name of a recipe. */
@@ -68,4 +72,6 @@ export const STATEFUL_STRATEGIES: readonly StrategyName[] = [
   'smooth_weighted_round_robin',
   'fair_share',
   'sticky',
+  'seat_affinity',
+  'escalate_on_retry',
 ];

@@ -11,6 +11,9 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
+/** How often the work was tried before, where it says so itself. */
+const RETRY_ATTEMPT = 'has(routable.attributes.retry_attempt) ? double(routable.attributes.retry_attempt) : 0.0';
+
 const none = z.strictObject({});
 const bps = count(0, 10_000);
 
@@ -115,6 +118,22 @@ function schemasOf(compiler: CelCompiler) {
       direction: z.enum(['max', 'min']).default('max'),
       min_score: z.number().min(-1e9).max(1e9).optional(),
       on_error: z.enum(['exclude', 'fail']).default('exclude'),
+    }),
+    seat_affinity: z.strictObject({
+      key: key.optional(),
+      ttl: duration(SECOND, 30 * DAY).default('86400s'),
+      recovery: z.enum(['probe', 'at_once']).default('probe'),
+      probe_timeout: duration(SECOND, DAY).default('60s'),
+      max_cooldown: duration(SECOND, 30 * DAY).default('86400s'),
+    }),
+    escalate_on_retry: z.strictObject({
+      key: key.optional(),
+      ttl: duration(SECOND, 30 * DAY).default('86400s'),
+      attempt: expressionField(compiler, ROUTABLE_SCHEMA, 'double').default(RETRY_ATTEMPT),
+      start: count(0, 99).default(0),
+      step: count(1, 99).default(1),
+      min_success_rate: z.number().min(0).max(1).default(0),
+      min_samples: count(1, 1_000_000).default(5),
     }),
     prefer: z.strictObject({ when: condition }),
     restrict: z.strictObject({ when: condition }),

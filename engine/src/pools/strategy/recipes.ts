@@ -15,6 +15,8 @@ export const recipeField = z.strictObject({
       tolerance_bps: count(0, 10_000).optional(),
       min_success: z.number().min(0).max(1).optional(),
       share_bps: count(1, 9_999).optional(),
+      min_success_rate: z.number().min(0).max(1).optional(),
+      min_samples: count(1, 1_000_000).optional(),
       strategies: z.array(z.string()).length(2).optional(),
     })
     .optional(),
@@ -67,6 +69,16 @@ const TREES: Readonly<Record<RecipeName, (params: Params) => unknown>> = {
     strategy: 'split',
     params: { bps: [10_000 - (share_bps ?? 500), share_bps ?? 500] },
     of: strategies ?? ['round_robin', 'least_loaded'],
+  }),
+  seat_pool: ({ key, ttl }) => ({
+    strategy: 'seat_affinity',
+    params: given({ key, ttl }),
+    of: ['smooth_weighted_round_robin'],
+  }),
+  model_ladder: ({ key, ttl, min_success_rate, min_samples }) => ({
+    strategy: 'escalate_on_retry',
+    params: given({ key, ttl, min_success_rate, min_samples }),
+    of: [{ strategy: 'latency_ewma', params: { pick: 'p2c' } }],
   }),
 };
 

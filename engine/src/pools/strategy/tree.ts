@@ -32,6 +32,8 @@ const CHILDREN: Partial<Record<StrategyName, readonly [min: number, max: number]
   exclude_previous: [1, 1],
   slow_start: [1, 1],
   custom: [0, 1],
+  seat_affinity: [0, 1],
+  escalate_on_retry: [0, 1],
 };
 
 /** What a combinator chooses by when it stands alone in `strategy`, or may do without `of`. */
@@ -44,6 +46,8 @@ const DEFAULT_CHILD: Partial<Record<StrategyName, StrategyName>> = {
   prefer: 'round_robin',
   restrict: 'round_robin',
   custom: 'round_robin',
+  seat_affinity: 'smooth_weighted_round_robin',
+  escalate_on_retry: 'latency_ewma',
 };
 
 /** Collects a tree while it is read. */

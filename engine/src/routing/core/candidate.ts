@@ -25,6 +25,10 @@ export interface RecipientFacts {
   readonly cooldownUntilUs?: number;
   /** Whether the cooldown is an ejection for failures; these are lifted when too many are ejected. */
   readonly isEjected?: boolean;
+  /** Rate limits in a row that it has not yet recovered from; the cooldown over, it is tried before it is trusted. */
+  readonly limitEpisode?: number;
+  /** Until when somebody tries it. */
+  readonly probeUntilUs?: number;
   /** Peak-sensitive moving average of its latency, and of when. */
   readonly latencyUs?: number;
   readonly latencyAtUs?: number;
@@ -54,6 +58,8 @@ export interface Candidate {
   readonly facts: RecipientFacts;
   /** Levels of the skills it has, 1 to 5. */
   readonly skills: ReadonlyMap<string, number>;
+  /** Whether it is one only for work that is bound to it: of itself it gets nothing any more. */
+  readonly isKept?: boolean;
   /** Its attributes as expressions see them. */
   readonly attributes: Readonly<Record<string, unknown>>;
 }
@@ -63,6 +69,8 @@ export interface Binding {
   readonly recipientId: string;
   /** From then on it is as if it were not there. */
   readonly expiresUs: number;
+  /** Of a key that climbs: the highest tier that it has come to. */
+  readonly tier?: number;
 }
 
 /**
@@ -83,8 +91,16 @@ export interface Change {
   /** New state of the strategy at a place. */
   readonly key?: string;
   readonly state?: NodeState;
-  /** A key bound to a recipient. */
-  readonly bind?: { readonly key: string; readonly recipientId: string; readonly expiresUs: number };
+  /** A key bound to a recipient; its owner ends all bindings that it has. */
+  readonly bind?: { readonly key: string; readonly owner?: string } & Binding;
+  /** A recipient that is tried until then. */
+  readonly probe?: Probe;
+}
+
+/** A recipient that is tried until then, after a rate limit. */
+export interface Probe {
+  readonly recipientId: string;
+  readonly untilUs: number;
 }
 
 /** The moment of a choice. */
@@ -94,6 +110,8 @@ export interface Context {
   readonly seed: Seed;
   readonly stream: Stream;
   readonly routable: Routable;
+  /** The run at the top of the family that selects; undefined: no workflow does. */
+  readonly family: string | undefined;
   /** When the response is due, by the pool's SLA; undefined without one. */
   readonly dueUs: number | undefined;
   /** Recipients it was offered to before, the last one first. */

@@ -98,9 +98,10 @@ interface ReadHop {
 function readBindings(written: unknown, ids: readonly string[]): ReadonlyMap<string, Binding> {
   return new Map(
     listOf(written).map((entry): [string, Binding] => {
-      const [key, place, expiresUs] = listOf(entry);
+      const [key, place, expiresUs, tier] = listOf(entry);
       const recipientId = typeof place === 'number' ? ids[place] : place;
-      return [String(key), { recipientId: String(recipientId), expiresUs: numberOf(expiresUs) ?? 0 }];
+      const binding = { recipientId: String(recipientId), expiresUs: numberOf(expiresUs) ?? 0 };
+      return [String(key), typeof tier === 'number' ? { ...binding, tier } : binding];
     }),
   );
 }
@@ -248,6 +249,7 @@ export function readRecord(text: string, documents: Documents, reader: RecordRea
     nowUs,
     routable: readRoutable(fieldOf(record, 'routable')),
     poolId: textOf(fieldOf(given, 'pool')),
+    family: textOf(fieldOf(given, 'family')),
     recipientId: textOf(fieldOf(given, 'recipient')),
     rules,
     pools: poolsOf(hops),

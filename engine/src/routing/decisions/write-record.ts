@@ -35,6 +35,7 @@ const MOMENTS: ReadonlySet<keyof RecipientFacts> = new Set([
   'lastInboundUs',
   'inRotationSinceUs',
   'cooldownUntilUs',
+  'probeUntilUs',
   'latencyAtUs',
   'ratedAtUs',
 ]);
@@ -51,6 +52,8 @@ export const FACT_NAMES = {
   inRotationSinceUs: 'rs',
   cooldownUntilUs: 'cu',
   isEjected: 'ej',
+  limitEpisode: 'lp',
+  probeUntilUs: 'pu',
   latencyUs: 'ly',
   latencyAtUs: 'lt',
   successMilli: 'sm',
@@ -262,7 +265,9 @@ function writeHop(hop: Hop, decision: Decision): Record<string, unknown> {
     b:
       bindings.size === 0
         ? undefined
-        : [...bindings].map(([key, each]) => [key, placeOf(each.recipientId), each.expiresUs]),
+        : [...bindings].map(([key, { recipientId, expiresUs, tier }]) => {
+            return [key, placeOf(recipientId), expiresUs, ...(tier === undefined ? [] : [tier])];
+          }),
     j:
       answers === undefined || answers.size === 0
         ? undefined
@@ -318,6 +323,7 @@ function ruleDigest(rule: CompiledRule): string {
 function writeGiven({ input }: Decision): Record<string, unknown> {
   return {
     pool: input.poolId,
+    family: input.family,
     recipient: input.recipientId,
     holds: input.holds === undefined ? undefined : [input.holds.slateSize ?? 0, input.holds.atLeast],
     preview: input.admit === undefined ? true : undefined,

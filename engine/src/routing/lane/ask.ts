@@ -5,6 +5,7 @@ import type { Routable } from '../core/routable.js';
 import { ruleScope } from '../pipeline/scope.js';
 import type { PoolView } from '../pipeline/view.js';
 import { matchRules, type CompiledRule } from '../rules/rule.js';
+import { ownerOf } from '../strategies/seat-key.js';
 import type { PoolKey } from '../standing/sql/known-keys.js';
 
 /** A unit of work to be routed. */
@@ -22,6 +23,8 @@ export interface RouteAsk {
   readonly tried?: number;
   /** Whether it is routed again because somebody was late: clauses that are over by then do not fire once more. */
   readonly isLate?: boolean;
+  /** The run at the top of the family that selects. Absent: no workflow does. */
+  readonly family?: string;
 }
 
 /** The pool that a decision begins with; undefined when no rule names one. */
@@ -41,10 +44,15 @@ function keyBy(expression: CelExpression, { routable }: RouteAsk, nowUs: number)
   }
 }
 
-/** Keys of the pool's sticky strategies for this work. */
+/** Keys of the pool's sticky strategies for this work, and of those with seats and tiers. */
 export function affinityKeysOf(ask: RouteAsk, { id: poolId, compiled }: PoolView, nowUs: number): readonly PoolKey[] {
-  const keys = compiled.affinityKeys.flatMap((expression) => keyBy(expression, ask, nowUs) ?? []);
-  return keys.map((key) => ({ poolId, key }));
+  return compiled.affinityKeys.flatMap(({ kind, expression }) => {
+    const said = expression === undefined ? undefined : keyBy(expression, ask, nowUs);
+    if (expression !== undefined && said === undefined) return [];
+    if (kind === '') return said === undefined ? [] : [{ poolId, key: said }];
+    const owner = ownerOf(said, ask.family, ask.routable.id);
+    return owner === '' ? [] : [{ poolId, key: `${kind}${owner}` }];
+  });
 }
 
 /** The key by which a pool tells work that comes twice; undefined: it does not, or this work has none. */

@@ -14,6 +14,7 @@ import type { CompiledRule } from '../rules/rule.js';
 import { everybody, isCurrent } from '../standing/standing.js';
 import { readBindings, readFirsts, writeBindings, writeFirsts } from '../standing/sql/known-keys.js';
 import { askedPools, readStanding } from '../standing/sql/read-standing.js';
+import { writeProbes } from '../standing/sql/seats.js';
 import { lockStates, writeStates } from '../standing/sql/strategy-states.js';
 import { affinityKeysOf, dedupeKeyOf } from './ask.js';
 import type { LaneParts } from './lane-parts.js';
@@ -158,6 +159,7 @@ async function write(
   await writeAccounts(tx, tenantId, changes.accounts);
   const documents = await writeMade(tx, tenantId, made, isStored);
   await writeBindings(tx, tenantId, changes.bindings);
+  await writeProbes(tx, tenantId, changes.probes);
   await writeFirsts(tx, tenantId, changes.firsts);
   await unclaimRequests(tx, tenantId, deciding.unused());
   return documents;

@@ -73,7 +73,7 @@ describe('a world', () => {
   it('is not changed by a preview, nor by what is not granted', () => {
     const world = worldOf(poolOf(500, [1], { strategy: 'round_robin' }));
     expect(outcomeOf(decideIn(world, {}, false))).toBe('assigned');
-    expect(world.changes()).toEqual({ accounts: [], states: new Map(), bindings: [], firsts: [] });
+    expect(world.changes()).toEqual({ accounts: [], states: new Map(), bindings: [], firsts: [], probes: [] });
     decideIn(world);
     const after = JSON.stringify(world.changes().accounts);
     expect(outcomeOf(decideIn(world))).toBe('no_eligible_recipient');

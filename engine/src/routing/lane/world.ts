@@ -8,16 +8,17 @@
 import { admit as admitSlate, onDay, release, utcDay, type Taking } from '../../capacity/index.js';
 import type { Account, AccountChange, Accounts } from '../../capacity/index.js';
 import { NO_ANSWERS } from '../core/answer.js';
-import type { Binding, Change, PoolState, RecipientFacts } from '../core/candidate.js';
+import type { Binding, Change, PoolState, Probe, RecipientFacts } from '../core/candidate.js';
 import { deriveSeed } from '../core/stream.js';
 import type { Admission, Admit } from '../pipeline/admission.js';
 import { decide } from '../pipeline/decide.js';
 import type { Decision, PoolSnapshot, Slate } from '../pipeline/decision.js';
+import { NO_FACTS } from '../pipeline/filter.js';
 import type { PoolView } from '../pipeline/view.js';
 import type { CompiledRule } from '../rules/rule.js';
 import { afterChanges } from '../strategies/select.js';
 import { accountsOf, factsOf, type Standing } from '../standing/standing.js';
-import { poolKeyText, type KeyEntry, type PoolKey } from '../standing/sql/known-keys.js';
+import { poolKeyText, type BindingEntry, type KeyEntry, type PoolKey } from '../standing/sql/known-keys.js';
 import { affinityKeysOf, dedupeKeyOf, type RouteAsk } from './ask.js';
 import { isUnasked, type Asked } from './asked.js';
 import type { StrategyQuestion } from './strategy-apps.js';
@@ -69,7 +70,9 @@ export interface Deciding {
 export interface WorldChanges {
   readonly accounts: readonly AccountChange[];
   readonly states: ReadonlyMap<string, PoolState>;
-  readonly bindings: readonly KeyEntry[];
+  readonly bindings: readonly BindingEntry[];
+  /** Seats that are tried after a rate limit, and until when. */
+  readonly probes: readonly Probe[];
   readonly firsts: readonly KeyEntry[];
 }
 
@@ -108,7 +111,8 @@ export class World {
   readonly #firsts: Map<string, string>;
   readonly #assigned = new Set<string>();
   readonly #changedStates = new Set<string>();
-  readonly #bound = new Map<string, KeyEntry>();
+  readonly #bound = new Map<string, BindingEntry>();
+  readonly #probes = new Map<string, Probe>();
   readonly #seen = new Map<string, KeyEntry>();
   readonly #accounts = new Map<string, Account>();
   readonly #released = new Set<string>();
@@ -179,6 +183,7 @@ export class World {
       ...{ decisionId, nowUs: this.nowUs, routable: ask.routable, poolId: ask.poolId, recipientId: ask.recipientId },
       ...{ rules, pools: reach, previous: ask.previous, spentUs, tried: ask.tried ?? 0 },
       ...(holding === undefined ? {} : { pinned: holding.pinned, holds: slateFor(holding) }),
+      family: ask.family,
       excluded: ask.excluded.length === 0 ? NOBODY : new Set(ask.excluded),
       duplicateOf: key === undefined ? undefined : this.#firsts.get(poolKeyText(key)),
       seedOf: (poolId, hop, attempt) => deriveSeed(this.#parts.seedKey, { decisionId, poolId, hop, attempt }),
@@ -220,6 +225,7 @@ export class World {
       accounts,
       states: new Map([...this.#changedStates].map((poolId) => [poolId, this.#states.get(poolId) ?? {}])),
       bindings: [...this.#bound.values()],
+      probes: [...this.#probes.values()],
       firsts: [...this.#seen.values()],
     };
   }
@@ -309,13 +315,22 @@ export class World {
       this.#set(this.#states, poolId, afterChanges(this.#states.get(poolId) ?? {}, changes));
       this.#add(this.#changedStates, poolId);
     }
-    for (const { bind } of changes) {
-      if (bind === undefined) continue;
-      const { key, recipientId, expiresUs } = bind;
-      const text = poolKeyText({ poolId, key });
-      this.#set(this.#bindings, text, { recipientId, expiresUs });
-      this.#set(this.#bound, text, { poolId, key, id: recipientId, expiresUs });
+    for (const { bind, probe } of changes) {
+      if (bind !== undefined) this.#bind(poolId, bind);
+      if (probe !== undefined) this.#probe(probe);
     }
+  }
+
+  #bind(poolId: string, { key, owner, ...binding }: NonNullable<Change['bind']>): void {
+    const text = poolKeyText({ poolId, key });
+    this.#set(this.#bindings, text, binding);
+    this.#set(this.#bound, text, { poolId, key, owner, ...binding });
+  }
+
+  #probe(probe: Probe): void {
+    const facts = this.#facts.get(probe.recipientId) ?? NO_FACTS;
+    this.#set(this.#facts, probe.recipientId, { ...facts, probeUntilUs: probe.untilUs });
+    this.#set(this.#probes, probe.recipientId, probe);
   }
 
   /** Sets an entry so that it can be taken back. */

@@ -5,6 +5,7 @@ import { ratesOf } from '../standing/sql/learned-columns.js';
 import { afterLatency } from '../strategies/latency-ewma.js';
 import { bucketOf, RESPONSE_BUCKETS } from '../strategies/sla-deadline.js';
 import { afterOutcome } from '../strategies/success-counts.js';
+import { afterLimit, type RecoveryPolicy } from './after-limit.js';
 import type { LearnedRow } from './sql/recipient-facts.js';
 
 /** Successes and failures are worth half after a day. */
@@ -24,11 +25,20 @@ export interface Report {
   readonly resetAtUs: number | null;
 }
 
+/** What a report came to. */
+export interface Reported {
+  readonly row: LearnedRow;
+  /** Whether the recipient is limited by it: whoever is bound to its seat has to go elsewhere. */
+  readonly isLimited: boolean;
+}
+
 /** When it was reported, and how many of how many recipients of the pool are ejected then. */
 export interface ReportMoment {
   readonly nowUs: number;
   readonly ejected: number;
   readonly total: number;
+  /** When the work began; default: now. */
+  readonly startedUs?: number | undefined;
 }
 
 function afterResponse(responses: readonly number[] | null, latencyMs: number): readonly number[] {
@@ -39,19 +49,14 @@ function afterResponse(responses: readonly number[] | null, latencyMs: number): 
   return kept.map((count, index) => (index === bucket ? count + 1 : count));
 }
 
-/** The later of two moments. */
-function later(a: number | null, b: number | null): number | null {
-  if (a === null || b === null) return a ?? b;
-  return Math.max(a, b);
-}
-
 /** See above. A rate limit is no failure: it ends at a known moment. */
 export function afterReport(
   row: LearnedRow,
   report: Report,
-  { nowUs, ...others }: ReportMoment,
+  { nowUs, startedUs = nowUs, ...others }: ReportMoment,
   settings: NonNullable<PoolConfig['health']>,
-): LearnedRow {
+  policy?: RecoveryPolicy,
+): Reported {
   const { recipientId, isSuccess, latencyMs, resetAtUs } = report;
   const facts = { ...NO_LOAD, ...ratesOf(row) };
   const rates = afterOutcome(facts, { atUs: nowUs, isSuccess }, HALF_LIFE_US);
@@ -67,12 +72,19 @@ export function afterReport(
   const health = isRated
     ? afterHealthOutcome(before, { recipientId, atUs: nowUs, isSuccess }, settings, others)
     : before;
-  return {
+  const recovery = {
+    cooldownUntilUs: row.cooldown_until,
+    limitEpisode: row.limit_episode,
+    probeUntilUs: row.probe_until,
+  };
+  const limit = afterLimit(recovery, { recipientId, isSuccess, resetAtUs, startedUs }, nowUs, policy);
+  const after = {
     ...{ latency_us: latency?.latencyUs ?? row.latency_us, latency_at: latency?.latencyAtUs ?? row.latency_at },
     ...{ success_milli: rates.successMilli, failure_milli: rates.failureMilli, rated_at: rates.ratedAtUs },
     responses: latencyMs === null || !isSuccess ? row.responses : afterResponse(row.responses, latencyMs),
     ...{ failures_in_a_row: health.failuresInARow, episode: health.episode },
     ejected_until: health.ejectedUntilUs ?? null,
-    cooldown_until: later(row.cooldown_until, resetAtUs),
+    ...{ cooldown_until: limit.cooldownUntilUs, limit_episode: limit.limitEpisode, probe_until: limit.probeUntilUs },
   };
+  return { row: after, isLimited: limit.isLimited };
 }

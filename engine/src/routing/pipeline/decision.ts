@@ -37,6 +37,8 @@ export interface DecisionInput {
   readonly decisionId: string;
   readonly nowUs: number;
   readonly routable: Routable;
+  /** The run at the top of the family that selects. */
+  readonly family?: string | undefined;
   /** The pool to begin with; without it the rules say which. */
   readonly poolId?: string | undefined;
   /** Chooses this recipient and no other; it is still filtered and admitted. */

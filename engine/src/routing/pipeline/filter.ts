@@ -28,6 +28,8 @@ export interface FilterInput {
   readonly excluded: ReadonlySet<string>;
   /** Recipients that had this work, by its dedupe key. */
   readonly conflicting: ReadonlySet<string>;
+  /** Recipients to whose seats this work is bound: they may go on with it. */
+  readonly bound: ReadonlySet<string>;
   /** A recipient that the pool falls back to: it is looked at although it does not belong to the pool. */
   readonly standbyId: string | undefined;
 }
@@ -69,13 +71,21 @@ function unitsOf({ unitCosts }: Member, channel: string): number {
   return unitCosts.get(channel) ?? unitCosts.get('default') ?? 1;
 }
 
-function stateVerdict(member: Member, facts: RecipientFacts, nowUs: number): Verdict | undefined {
+/** Whether somebody else tries the seat, now that its rate limit has passed. */
+function isProbed({ limitEpisode = 0, probeUntilUs = 0 }: RecipientFacts, { view, nowUs }: FilterInput): boolean {
+  return limitEpisode > 0 && probeUntilUs > nowUs && view.compiled.seats?.recovery === 'probe';
+}
+
+function stateVerdict(input: FilterInput, member: Member, facts: RecipientFacts): Verdict | undefined {
+  const { nowUs } = input;
   const { state, stateUntilUs } = member;
   if (state !== 'RECIPIENT_STATE_AVAILABLE' && (stateUntilUs === undefined || stateUntilUs > nowUs)) {
     return { code: state === 'RECIPIENT_STATE_COOLDOWN' ? 'cooling_down' : 'state_not_available', detail: state };
   }
   const isCooling = facts.cooldownUntilUs !== undefined && facts.cooldownUntilUs > nowUs && facts.isEjected !== true;
-  return isCooling ? { code: 'cooling_down', detail: `until ${facts.cooldownUntilUs}` } : undefined;
+  if (isCooling) return { code: 'cooling_down', detail: `until ${facts.cooldownUntilUs}` };
+  if (!isProbed(facts, input) || input.bound.has(member.id)) return undefined;
+  return { code: 'cooling_down', detail: `tried by somebody else until ${facts.probeUntilUs}` };
 }
 
 /** What an eligibility rule says of a member. */
@@ -118,10 +128,10 @@ function capacityVerdicts(input: FilterInput, { member, facts, units, cap }: Loo
 /** Verdicts that need no more than a look: nothing is allocated for one that passes. */
 function addPlainVerdicts(found: Verdict[], input: FilterInput, { member, facts }: Looked): void {
   if (!member.isActive) found.push({ code: 'status_inactive' });
-  const state = stateVerdict(member, facts, input.nowUs);
+  const state = stateVerdict(input, member, facts);
   if (state !== undefined) found.push(state);
   if (!isOpenAt(member.hours, input.nowUs)) found.push({ code: 'outside_schedule' });
-  if (member.weightMilli === 0) found.push({ code: 'weight_zero' });
+  if (member.weightMilli === 0 && !input.bound.has(member.id)) found.push({ code: 'weight_zero' });
   if (input.excluded.has(member.id)) found.push({ code: 'excluded_previous' });
 }
 
@@ -157,7 +167,8 @@ function isOnly(verdicts: readonly Verdict[], code: Verdict['code']): boolean {
 }
 
 /** Makes a candidate of a member. */
-function candidateOf({ member, facts, cap }: Looked, place: number, { view, nowUs }: FilterInput): Candidate {
+function candidateOf({ member, facts, cap }: Looked, place: number, input: FilterInput): Candidate {
+  const { view, nowUs } = input;
   return {
     id: member.id,
     place,
@@ -170,6 +181,7 @@ function candidateOf({ member, facts, cap }: Looked, place: number, { view, nowU
     cap,
     facts,
     skills: member.skills,
+    isKept: member.weightMilli === 0 && input.bound.has(member.id),
     attributes: member.scope.attributes,
   };
 }
@@ -181,17 +193,19 @@ function slowedWeight({ weightMilli }: Member, facts: RecipientFacts, { settings
 }
 
 /** The end of a cooldown, as far as it is known. */
-function endOfCooldown({ member, facts }: Looked): number {
+function endOfCooldown({ member, facts }: Looked, input: FilterInput): number {
   return Math.max(
     facts.cooldownUntilUs ?? 0,
+    isProbed(facts, input) ? (facts.probeUntilUs ?? 0) : 0,
     member.state === 'RECIPIENT_STATE_COOLDOWN' ? (member.stateUntilUs ?? 0) : 0,
   );
 }
 
 /** The first moment at which a cooldown ends that is all there is against somebody. */
-function retryAt(looked: readonly Looked[], nowUs: number): number | undefined {
-  const ends = looked.filter(({ verdicts }) => isOnly(verdicts, 'cooling_down')).map(endOfCooldown);
-  const ahead = ends.filter((end) => end > nowUs);
+function retryAt(looked: readonly Looked[], input: FilterInput): number | undefined {
+  const cooling = looked.filter(({ verdicts }) => isOnly(verdicts, 'cooling_down'));
+  const ends = cooling.map((each) => endOfCooldown(each, input));
+  const ahead = ends.filter((end) => end > input.nowUs);
   return ahead.length === 0 ? undefined : Math.min(...ahead);
 }
 
@@ -217,6 +231,6 @@ export function filter(input: FilterInput): Filtered {
     const passes = each.verdicts.length === 0 || (panics && isOnly(each.verdicts, 'ejected'));
     if (passes) candidates.push(candidateOf(each, place, input));
   }
-  const retryAtUs = candidates.length === 0 ? retryAt(looked, input.nowUs) : undefined;
+  const retryAtUs = candidates.length === 0 ? retryAt(looked, input) : undefined;
   return { looked, candidates, isPanic: panics, retryAtUs };
 }

@@ -4,6 +4,7 @@ import type { Candidate, Change } from '../core/candidate.js';
 import type { Seed } from '../core/stream.js';
 import { headrooms } from '../strategies/sla-deadline.js';
 import { select, type Selection } from '../strategies/select.js';
+import { boundSeats } from '../strategies/seat-key.js';
 import { singly, type Exclusion, type Strategy } from '../strategies/strategy.js';
 import { fits as fitsOf } from './admission.js';
 import type { Attempt, DecisionInput, Hop, PoolSnapshot } from './decision.js';
@@ -154,6 +155,7 @@ export function runHop(
     pinned: input.pinned ?? NO_LIMITS,
     excluded: input.excluded ?? NOBODY,
     conflicting: input.conflicting ?? NOBODY,
+    bound: view.compiled.seats === undefined ? NOBODY : boundSeats(snapshot.bindings, input.nowUs),
     standbyId: isFallback ? directId : undefined,
   });
   if (view.settings.isClaim && directId === undefined) {

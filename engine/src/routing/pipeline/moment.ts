@@ -18,6 +18,7 @@ export class Moment implements Context {
   readonly nowUs: number;
   readonly poolId: string;
   readonly routable: Routable;
+  readonly family: string | undefined;
   readonly dueUs: number | undefined;
   readonly previous: readonly string[];
   readonly members: ReadonlyMap<string, number>;
@@ -41,6 +42,7 @@ export class Moment implements Context {
     this.nowUs = input.nowUs;
     this.poolId = view.id;
     this.routable = input.routable;
+    this.family = input.family;
     this.dueUs = attempt.dueUs;
     this.previous = input.previous ?? NOBODY;
     this.members = view.tiers;

@@ -171,6 +171,7 @@ const FACTS_OF: Partial<Record<StrategyName, readonly (keyof RecipientFacts)[]>>
   sla_deadline: [...LATENCY, 'responses'],
   success_rate_thompson: RATES,
   success_rate_ucb1: RATES,
+  seat_affinity: ['limitEpisode', 'probeUntilUs'],
 };
 
 /** Skills that a strategy reads by itself, without an expression. */

@@ -1,7 +1,13 @@
 /** A shadow of a pool: another strategy that is asked afterwards whom it would have chosen, and never decides. */
 import type { CelCompiler } from '../../expressions/index.js';
 import { canonicalJson, parseTimestampUs } from '../../kernel/index.js';
-import { STATEFUL_STRATEGIES, strategyOf, type PoolConfig, type StrategyNode } from '../../pools/index.js';
+import {
+  STATEFUL_STRATEGIES,
+  strategyOf,
+  type PoolConfig,
+  type StrategyName,
+  type StrategyNode,
+} from '../../pools/index.js';
 import { hash64 } from '../core/hash.js';
 import { digestText } from '../pipeline/digest-text.js';
 import { compileStrategy, type CompiledStrategy } from '../strategies/compile-strategy.js';
@@ -26,9 +32,12 @@ export function nodesOf(node: StrategyNode): readonly StrategyNode[] {
   return [node, ...node.of.flatMap(nodesOf)];
 }
 
+/** Strategies whose only state is whom keys are bound to. */
+const BINDING: readonly StrategyName[] = ['sticky', 'seat_affinity'];
+
 /** Whether what the tree chooses depends on what it chose before. Bindings do not count: they are kept apart. */
 export function isStateful(node: StrategyNode): boolean {
-  return nodesOf(node).some(({ strategy }) => strategy !== 'sticky' && STATEFUL_STRATEGIES.includes(strategy));
+  return nodesOf(node).some(({ strategy }) => !BINDING.includes(strategy) && STATEFUL_STRATEGIES.includes(strategy));
 }
 
 /** The shadows of a checked configuration. */

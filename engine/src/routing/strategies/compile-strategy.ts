@@ -5,6 +5,7 @@ import { CANDIDATE_SCHEMA, ROUTABLE_SCHEMA, type ParamsOf, type StrategyNode } f
 import { chain, excludePrevious, prefer, restrict, slowStart, tie, weightedSum } from './combinators.js';
 import { consistentHash } from './consistent-hash.js';
 import { custom } from './custom.js';
+import { escalateOnRetry } from './escalate-on-retry.js';
 import { fairShare } from './fair-share.js';
 import { latencyEwma } from './latency-ewma.js';
 import { leastLoaded } from './least-loaded.js';
@@ -16,6 +17,8 @@ import { priority } from './priority.js';
 import { random } from './random.js';
 import { roundRobin } from './round-robin.js';
 import { score } from './score.js';
+import { seatAffinity } from './seat-affinity.js';
+import type { AffinityKey } from './seat-key.js';
 import { skillsMatch } from './skills-match.js';
 import { slaDeadline } from './sla-deadline.js';
 import { smoothWeightedRoundRobin } from './smooth-weighted-round-robin.js';
@@ -35,16 +38,24 @@ export interface CompiledStrategy {
   readonly expressions: readonly CelExpression[];
   /** Strategies in apps' code that have to be asked before the choice. */
   readonly customs: readonly ParamsOf<'custom'>[];
-  /** Keys of its sticky strategies: their bindings have to be looked up before the choice. */
-  readonly affinityKeys: readonly CelExpression[];
+  /** Keys of its sticky strategies, and of those with seats: their bindings are looked up before the choice. */
+  readonly affinityKeys: readonly AffinityKey[];
+  /** How seats come back after a rate limit; undefined: no strategy of the tree has seats. */
+  readonly seats: ParamsOf<'seat_affinity'> | undefined;
+  /** Whether outcomes are counted for it. */
+  readonly countsOutcomes: boolean;
 }
 
 /** Compiles expressions and remembers them. */
 interface Compiling {
   readonly expressions: CelExpression[];
   readonly customs: ParamsOf<'custom'>[];
-  readonly affinityKeys: CelExpression[];
+  readonly affinityKeys: AffinityKey[];
+  seats: ParamsOf<'seat_affinity'> | undefined;
+  countsOutcomes: boolean;
   key(text: string): CelExpression;
+  /** A number that the work alone says. */
+  ofWork(text: string): CelExpression;
   condition(text: string): CelExpression;
   number(text: string): CelExpression;
 }
@@ -62,7 +73,10 @@ function compiling(compiler: CelCompiler): Compiling {
     expressions,
     customs: [],
     affinityKeys: [],
+    seats: undefined,
+    countsOutcomes: false,
     key: (text) => keep(compiler.compile(text, ROUTABLE_SCHEMA, 'string')),
+    ofWork: (text) => keep(compiler.compile(text, ROUTABLE_SCHEMA, 'double')),
     condition: (text) => keep(compiler.compile(text, CANDIDATE_SCHEMA, 'bool')),
     number: (text) => keep(compiler.compile(text, CANDIDATE_SCHEMA, 'double')),
   };
@@ -123,9 +137,27 @@ function learningLeafOf(node: StrategyNode): Strategy | undefined {
 }
 
 function affinityKey(text: string, cel: Compiling): CelExpression {
-  const key = cel.key(text);
-  cel.affinityKeys.push(key);
-  return key;
+  const expression = cel.key(text);
+  cel.affinityKeys.push({ kind: '', expression });
+  return expression;
+}
+
+/** The key of an owner; undefined: the pool has none. */
+function ownerKey(text: string | undefined, kind: AffinityKey['kind'], cel: Compiling): CelExpression | undefined {
+  const expression = text === undefined ? undefined : cel.key(text);
+  cel.affinityKeys.push({ kind, expression });
+  return expression;
+}
+
+function seated(params: ParamsOf<'seat_affinity'>, inner: Strategy, cel: Compiling): Strategy {
+  cel.seats ??= params;
+  return seatAffinity(params, ownerKey(params.key, 'seat/', cel), inner);
+}
+
+function escalated(params: ParamsOf<'escalate_on_retry'>, inner: Strategy, cel: Compiling): Strategy {
+  cel.countsOutcomes = true;
+  const key = ownerKey(params.key, 'tier/', cel);
+  return escalateOnRetry(params, { key, attempt: cel.ofWork(params.attempt) }, inner);
 }
 
 /** A strategy that chooses by others. */
@@ -156,6 +188,10 @@ function combinatorOf(node: StrategyNode, of: readonly Strategy[], cel: Compilin
       return weightedSum(node.params, of);
     case 'exclude_previous':
       return excludePrevious(node.params, first);
+    case 'seat_affinity':
+      return seated(node.params, first, cel);
+    case 'escalate_on_retry':
+      return escalated(node.params, first, cel);
     case 'slow_start':
       return slowStart(node.params, first);
     default:
@@ -174,5 +210,6 @@ function compileNode(node: StrategyNode, cel: Compiling): Strategy {
 export function compileStrategy(node: StrategyNode, compiler: CelCompiler): CompiledStrategy {
   const cel = compiling(compiler);
   const strategy = compileNode(node, cel);
-  return { strategy, expressions: cel.expressions, customs: cel.customs, affinityKeys: cel.affinityKeys };
+  const { expressions, customs, affinityKeys, seats, countsOutcomes } = cel;
+  return { strategy, expressions, customs, affinityKeys, seats, countsOutcomes };
 }

@@ -44,7 +44,7 @@ function orderGroup(
 /**
  * Chooses a slate.
  *
- * @param candidates in order of their ids; those of weight 0 are never chosen
+ * @param candidates in order of their ids; those of weight 0 are never chosen, but by work that is bound to them
  * @param options.slateSize unless the strategy says how many; default 1
  */
 export function select(
@@ -54,7 +54,7 @@ export function select(
   options: { readonly slateSize?: number; readonly tieBreak?: Strategy | undefined } = {},
 ): Selection {
   const hasDrained = candidates.some(({ weightMilli }) => weightMilli === 0);
-  const eligible = hasDrained ? candidates.filter(({ weightMilli }) => weightMilli > 0) : candidates;
+  const eligible = hasDrained ? candidates.filter(({ weightMilli, isKept }) => weightMilli > 0 || isKept) : candidates;
   const ranking = strategy(eligible, context, ROOT);
   const order = orderOf(ranking, context, options.tieBreak);
   const slate = order.slice(0, ranking.slate ?? options.slateSize ?? 1);

@@ -153,6 +153,8 @@ const CHOICES: readonly [object, ...object[]] = [
   { strategy: 'sticky', config: { strategy_params: { key: 'routable.attributes.account' } } },
   { strategy: 'custom', config: { strategy_params: { name: 'mine' } } },
   { strategy: 'top_k', config: { strategy_params: { k: 2, diversity: 'region' } } },
+  { config: { recipe: { name: 'seat_pool', params: { key: 'routable.attributes.account' } } } },
+  { config: { recipe: { name: 'model_ladder', params: { min_success_rate: 0.5, min_samples: 2 } } } },
   { config: { recipe: { name: 'sla_rescue', params: { within: '60s' } } } },
   { config: { recipe: { name: 'fair_rotation' } } },
   { config: { recipe: { name: 'cheapest_healthy', params: { min_success: 0.4 } } } },
@@ -236,6 +238,8 @@ function randomFacts(dice: Dice): Partial<RecipientFacts> {
     ...(dice.chance(20)
       ? { responses: Array.from({ length: 32 }, (_, index) => (index < 16 ? dice.below(4) : 0)) }
       : {}),
+    ...(dice.chance(15) ? { limitEpisode: 1 + dice.below(3) } : {}),
+    ...(dice.chance(50) ? { probeUntilUs: NOW_US - 500_000 + dice.below(2_000_000) } : {}),
     ...(dice.chance(8) ? { cooldownUntilUs: NOW_US + 5_000_000, isEjected: dice.chance(50) } : {}),
   };
 }
@@ -245,6 +249,14 @@ function randomAnswers(dice: Dice): Answers {
   return dice.chance(50) ? new Map([['mine', { ids, note: 'by a worker' }]]) : NO_ANSWERS;
 }
 
+/** Outcomes as reports count them. */
+function counted(dice: Dice, count: number): PoolState {
+  if (dice.chance(50)) return {};
+  const of = (most: number): Record<string, number> =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [idOf(index + 1), dice.below(most)]));
+  return { samples: { of: of(6) }, successes: { of: of(4) } };
+}
+
 /** A random pool: its number is its id. */
 function randomSnapshot(number: number, dice: Dice): PoolSnapshot {
   const count = 1 + dice.below(8);
@@ -252,7 +264,14 @@ function randomSnapshot(number: number, dice: Dice): PoolSnapshot {
   const config: object = Reflect.get(choice, 'config') ?? {};
   const recipients = Array.from({ length: count }, (_, index) => randomRecipient(index + 1, dice));
   const facts = Object.fromEntries(recipients.map((_, index) => [index + 1, randomFacts(dice)]));
-  const bindings = new Map([['acme', { recipientId: idOf(1 + dice.below(count)), expiresUs: NOW_US + 1000 }]]);
+  const bound = (tier?: number): Binding => ({
+    ...{ recipientId: idOf(1 + dice.below(count)), expiresUs: NOW_US + 1_000_000, ...(tier !== undefined && { tier }) },
+  });
+  const bindings = new Map([
+    ['acme', { ...bound(), expiresUs: NOW_US + 1000 }],
+    ['seat/acme', bound()],
+    [`tier/${idOf(700)}`, bound(dice.below(3))],
+  ]);
   return snapshotOf(
     number,
     {
@@ -261,7 +280,13 @@ function randomSnapshot(number: number, dice: Dice): PoolSnapshot {
       config: { ...config, ...dice.pick(FALLBACKS), ...dice.pick(BEHAVIOURS) },
     },
     recipients,
-    { facts, isKilled: dice.chance(3), answers: randomAnswers(dice), ...(dice.chance(40) ? { bindings } : {}) },
+    {
+      facts,
+      state: counted(dice, count),
+      isKilled: dice.chance(3),
+      answers: randomAnswers(dice),
+      ...(dice.chance(40) ? { bindings } : {}),
+    },
   );
 }
 
@@ -297,6 +322,7 @@ export function randomInput(world: readonly PoolSnapshot[], seed: number): Decis
     rules: RULES,
     admit: dice.chance(20) ? undefined : admit,
     recipientId: dice.chance(4) ? idOf(1 + dice.below(4)) : undefined,
+    family: dice.chance(40) ? idOf(700) : undefined,
     duplicateOf: dice.chance(2) ? idOf(99) : undefined,
     previous: dice.chance(30) ? [idOf(1), idOf(3)] : [],
     pinned: dice.chance(20) ? new Map([[idOf(1), 2]]) : new Map(),
@@ -304,7 +330,12 @@ export function randomInput(world: readonly PoolSnapshot[], seed: number): Decis
     work: {
       id: `work-${seed}`,
       type: dice.pick(['lead', 'ticket']),
-      attributes: { amount: dice.below(100_000), account: dice.pick(['acme', 'globex']), unread: 'x'.repeat(40) },
+      attributes: {
+        amount: dice.below(100_000),
+        account: dice.pick(['acme', 'globex']),
+        retry_attempt: dice.below(3),
+        unread: 'x'.repeat(40),
+      },
       priority: dice.below(10),
       channel: dice.pick(['', 'chat']),
       required_skills: dice.chance(20) ? ['solar'] : [],

@@ -88,6 +88,7 @@ export function contextOf(
     seed,
     stream: createStream(seed),
     routable,
+    family: undefined,
     dueUs: undefined,
     previous: [],
     members: new Map(candidates.map(({ id, tier }) => [id, tier])),
@@ -204,6 +205,8 @@ export const TREES: readonly (readonly [name: string, strategy: Strategy])[] = (
     ['previous', { strategy: 'exclude_previous', params: { count: 2 }, of: ['smooth_weighted_round_robin'] }],
     ['slow start', { strategy: 'slow_start', params: { window: '60s' }, of: ['smooth_weighted_round_robin'] }],
     ['custom', { strategy: 'custom', params: { name: 'mine' } }],
+    ['seats', { strategy: 'seat_affinity' }],
+    ['ladder', { strategy: 'escalate_on_retry', params: { start: 1 }, of: ['smooth_weighted_round_robin'] }],
   ] as const
 ).map(([name, tree]): [string, Strategy] => [name, strategyTree(tree)]);
 

@@ -8,10 +8,10 @@ import type { Selecting } from '../machine/selecting.js';
  */
 export function askOf(
   runId: string,
-  { path, routable }: Pick<Selecting, 'path' | 'routable'>,
+  { path, routable, family }: Pick<Selecting, 'path' | 'routable' | 'family'>,
   poolId: string | undefined,
 ): RouteAsk {
   const checked = checkRoutable(routable);
   const named = checked.id === '' ? { ...checked, id: `${runId}/${path}` } : checked;
-  return { routable: named, poolId, recipientId: undefined, excluded: [], previous: [] };
+  return { routable: named, poolId, recipientId: undefined, excluded: [], previous: [], family: family.rootId };
 }

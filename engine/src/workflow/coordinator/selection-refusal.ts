@@ -55,7 +55,7 @@ export function refusedBy(decision: Decision, selecting: Selecting): Selected | 
 }
 
 function refusal(decision: Decision, selecting: Selecting): Refused {
-  const { outcome, reason, hops, poolId } = decision;
+  const { outcome, reason, hops, poolId, retryAtUs } = decision;
   const last = hops.at(-1);
   const pool = poolId === undefined ? '' : ` in pool ${poolId}`;
   switch (outcome) {
@@ -66,8 +66,11 @@ function refusal(decision: Decision, selecting: Selecting): Refused {
       );
     case 'capacity_authority_unavailable':
       return refused('capacity_authority_unavailable', `what counts capacity${pool} could not be used`);
+    case 'all_cooling_down': {
+      const until = retryAtUs === undefined ? '' : ` until ${new Date(retryAtUs / 1000).toISOString()}`;
+      return refused('no_eligible_recipient', `every recipient that could be chosen${pool} is rate limited${until}`);
+    }
     case 'no_eligible_recipient':
-    case 'all_cooling_down':
       return tooFew(last, selecting);
     case 'queued':
     case 'queued_for_claim':

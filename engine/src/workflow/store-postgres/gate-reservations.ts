@@ -31,6 +31,7 @@ import {
   type SelectionParts,
 } from '../../routing/index.js';
 import { affinityKeysOf, readBindings, writeBindings, type PoolViews, type WorldParts } from '../../routing/index.js';
+import { releaseOwners, writeProbes } from '../../routing/index.js';
 import { findPoolIds } from '../../pools/index.js';
 import type { Queryable } from '../../store/index.js';
 import type {
@@ -200,7 +201,7 @@ export async function writeReservations(
   documents: ReadonlySet<string>,
 ): Promise<readonly string[]> {
   const stored: string[] = [];
-  for (const { tenantId, states, accounts, bindings, made } of changes.tenants) {
+  for (const { tenantId, states, accounts, bindings, probes, made } of changes.tenants) {
     const nameOfDocument = (digest: string): string => `${tenantId}/${digest}`;
     await writeStates(tx, tenantId, states);
     await writeAccounts(tx, tenantId, accounts);
@@ -208,7 +209,12 @@ export async function writeReservations(
     const written = await writeMade(tx, tenantId, recorded(made, parts), isStored);
     stored.push(...written.map(nameOfDocument));
     await writeBindings(tx, tenantId, bindings);
+    await writeProbes(tx, tenantId, probes);
   }
+  await releaseOwners(
+    tx,
+    changes.ended.map(({ tenantId, rootId: owner }) => ({ tenantId, owner })),
+  );
   await insertReservations(tx, changes.added);
   await deleteReservations(tx, changes.released);
   await forgetFamilies(tx, changes.ended);

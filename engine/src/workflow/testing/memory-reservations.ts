@@ -1,6 +1,13 @@
 /** Pools, accounts and reservations in memory, as the gate lane finds them. */
 import { familyName, utcDay, type Account, type Family, type Reservation } from '../../capacity/index.js';
-import { everybody, type PoolStanding, type PoolView, type WorldParts } from '../../routing/index.js';
+import {
+  everybody,
+  poolKeyText,
+  type BindingEntry,
+  type PoolStanding,
+  type PoolView,
+  type WorldParts,
+} from '../../routing/index.js';
 import { answerKey } from '../../routing/core/answer.js';
 import type {
   AdmissionChanges,
@@ -40,6 +47,8 @@ export class MemoryReservations {
     undefined;
   /** What must never happen, in words. */
   readonly violations: string[] = [];
+  /** Seats and tiers of families, by poolKeyText. */
+  readonly bindings = new Map<string, BindingEntry>();
   readonly #states = new Map<string, ReturnType<WorldParts['states']['get']>>();
 
   /** Adds a pool; its members have accounts from then on. */
@@ -73,12 +82,15 @@ export class MemoryReservations {
     }
   }
 
-  apply({ tenants, added, released }: AdmissionChanges, nowUs: number): void {
-    for (const { accounts, states, made } of tenants) {
+  apply({ tenants, added, released, ended }: AdmissionChanges, nowUs: number): void {
+    for (const { accounts, states, bindings, made } of tenants) {
+      for (const entry of bindings) this.bindings.set(poolKeyText(entry), entry);
       this.made.push(...made);
       for (const { recipientId, account } of accounts) this.accounts.set(recipientId, account);
       for (const [poolId, state] of states) this.#states.set(poolId, state);
     }
+    const over = new Set(ended.map(({ rootId }) => rootId));
+    for (const [key, { owner }] of this.bindings) if (over.has(owner ?? '')) this.bindings.delete(key);
     const gone = new Set(released);
     if (released.some((each) => !this.held.includes(each)))
       this.violations.push('something is released that is not held');
@@ -119,7 +131,12 @@ export class MemoryReservations {
         views: new Map(own.map(({ view }) => [view.id, view])),
         standing: { nowUs, pools: new Map(standing) },
         states: new Map(own.map(({ view }) => [view.id, this.#states.get(view.id) ?? {}])),
-        ...{ bindings: new Map(), firsts: new Map(), seedKey: new Uint8Array(32), accounts: new Map(others) },
+        ...{
+          bindings: new Map(this.bindings),
+          firsts: new Map(),
+          seedKey: new Uint8Array(32),
+          accounts: new Map(others),
+        },
       },
       poolIds: new Map(own.map(({ name, view }) => [name, view.id])),
       ...{ stale: new Set(), rules: [] },

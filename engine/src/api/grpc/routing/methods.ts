@@ -8,6 +8,7 @@ import { ServiceBuilder } from '../service.js';
 import * as assignments from './assignment-service.js';
 import * as bundles from './bundle-service.js';
 import * as decisions from './decision-service.js';
+import * as outcomes from './outcome-service.js';
 import * as routes from './routing-service.js';
 import * as rules from './rule-service.js';
 import * as shadows from './shadow-service.js';
@@ -16,6 +17,7 @@ import * as shadows from './shadow-service.js';
 export type RoutingServiceParts = rules.RuleServiceParts &
   bundles.BundleServiceParts &
   routes.RouteParts &
+  outcomes.OutcomeParts &
   decisions.DecisionParts &
   shadows.ShadowParts &
   assignments.AssignmentParts;
@@ -38,7 +40,8 @@ function decisionMethods(parts: RoutingServiceParts, guard: GuardOptions): Servi
     .unary(R.previewRoute, routes.previewRoute(parts))
     .unary(R.routeBatch, routes.routeBatch(parts, guard.report))
     .unary(R.previewRoutes, routes.previewRoutes(parts, guard.report))
-    .unary(R.reportOutcome, routes.reportOutcome(parts))
+    .unary(R.reportOutcome, outcomes.reportOutcome(parts))
+    .unary(R.releaseSeats, outcomes.releaseSeats(parts))
     .unary(R.listDecisions, decisions.listDecisions(parts))
     .unary(R.getDecision, decisions.getDecision(parts))
     .unary(R.explainDecision, decisions.explainDecision(parts))

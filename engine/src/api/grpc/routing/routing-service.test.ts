@@ -274,3 +274,40 @@ describe('offers and outcomes', () => {
     expect(limited.data).toMatchObject({ explanation: { hops: [{ dropped: [{ verdict: 'cooling_down' }] }] } });
   });
 });
+
+describe('seats', () => {
+  const turn = { id: 'turn-1', attributes: { run: 'r7' } };
+
+  it('stay with their owner on every node, until they are limited or released', async () => {
+    const recipe = { name: 'seat_pool', params: { key: 'routable.attributes.run' } };
+    const [poolId, ids] = await poolOf(3, { config: { recipe } }, { type: 'account_seat' });
+    const seat = winnerOf(await route({ pool_id: poolId, routable: turn }));
+    const again = [0, 1].map((node) => route({ pool_id: poolId, routable: { ...turn, id: `turn-${node}` } }, node));
+    expect((await Promise.all(again)).map(winnerOf)).toEqual([seat, seat]);
+    const limit = { pool_id: poolId, recipient_id: seat, reset_at: '2100-01-01T00:00:00Z' };
+    const limited = await rest('POST', '/api/routing/outcomes', limit, 1);
+    expect(limited.data).toMatchObject({ recipient_id: seat, cooldown_until: expect.any(String) });
+    const next = winnerOf(await route({ pool_id: poolId, routable: turn }));
+    expect(ids.filter((id) => id !== seat)).toContain(next);
+    const released = await rest('POST', '/api/routing/seats:release', { owner: 'r7' }, 1);
+    expect([released.status, released.data]).toEqual([200, { released: 1 }]);
+    const others = await rest('POST', '/api/routing/seats:release', { owner: 'r7' });
+    expect(others.data).toEqual({ released: 0 });
+  });
+
+  it('say what is wrong with a report or a release', async () => {
+    const [poolId, [recipientId = '']] = await poolOf(1);
+    const refused = async (body: object): Promise<readonly unknown[]> => {
+      const { status, error } = await rest('POST', '/api/routing/outcomes', { success: true, ...body });
+      return [status, error];
+    };
+    const missing = '0198c1d0-0000-7000-8000-000000000001';
+    expect(await refused({})).toEqual([400, 'invalid_argument']);
+    expect(await refused({ pool_id: poolId })).toEqual([400, 'invalid_argument']);
+    const both = { assignment_id: missing, pool_id: poolId, recipient_id: recipientId };
+    expect(await refused(both)).toEqual([400, 'invalid_argument']);
+    expect(await refused({ pool_id: missing, recipient_id: recipientId })).toEqual([404, 'not_found']);
+    expect(await refused({ pool_id: poolId, recipient_id: missing })).toEqual([404, 'not_found']);
+    expect((await rest('POST', '/api/routing/seats:release', { owner: '' })).status).toBe(400);
+  });
+});

@@ -4,8 +4,6 @@ import type {
   PreviewRouteResponse,
   PreviewRoutesRequest,
   PreviewRoutesResponse,
-  ReportOutcomeRequest,
-  ReportOutcomeResponse,
   RouteBatchRequest,
   RouteBatchResponse,
   RouteOutcome,
@@ -13,27 +11,22 @@ import type {
   RouteResponse,
   RoutingDecision,
 } from '../../../gen/ductor/v1/routing.js';
-import { parseDurationMs } from '../../../kernel/index.js';
-import { explain, type Outcomes, type Router, type Decisions } from '../../../routing/index.js';
+import { explain, type Router, type Decisions } from '../../../routing/index.js';
 import type { Principal } from '../../../tenancy/index.js';
 import type { Unary } from '../call.js';
 import { FieldChecks, MAX_IDENTIFIER_CHARS } from '../checks/field-checks.js';
 import type { Report } from '../errors/report.js';
 import { wireError } from '../errors/wire-error.js';
-import { instantOf } from '../schedules/schedule-fields.js';
 import { decisionMessage, previewMessage } from '../wire/decision.js';
-import { timestampOf } from '../wire/timestamp.js';
 import { askOf } from './ask.js';
 
 /** What the handlers need. */
 export interface RouteParts {
   readonly router: Router;
   readonly decisions: Decisions;
-  readonly outcomes: Outcomes;
 }
 
 const MAX_ITEMS = 200;
-const MAX_LATENCY_MS = 30 * 86_400_000;
 
 async function routeOne(parts: RouteParts, request: RouteRequest, by: Principal): Promise<RoutingDecision> {
   const { idempotencyKey } = request;
@@ -101,33 +94,4 @@ export function previewRoutes(parts: RouteParts, report: Report): Unary<PreviewR
   return async ({ items }, by) => ({
     data: await outcomesOf(items, report, 'PreviewRoutes', (item) => previewOne(parts, item, by)),
   });
-}
-
-function latencyOf(checks: FieldChecks, latency: string): number | null {
-  if (latency === '') return null;
-  const ms = parseDurationMs(latency);
-  if (ms !== undefined && ms <= MAX_LATENCY_MS) return ms;
-  checks.note('latency', latency, 'is no duration up to 30 days', 'use a number with a unit: "350ms", "2s"');
-  return null;
-}
-
-/** ReportOutcome. */
-export function reportOutcome({ outcomes }: RouteParts): Unary<ReportOutcomeRequest, ReportOutcomeResponse> {
-  return async ({ assignmentId, success: isSuccess, latency, resetAt }, { tenantId }) => {
-    const checks = new FieldChecks();
-    checks.uuid('assignment_id', assignmentId);
-    const latencyMs = latencyOf(checks, latency);
-    const resetAtUs = instantOf(checks, 'reset_at', resetAt);
-    checks.done();
-    const health = await outcomes.report(tenantId, assignmentId, { isSuccess, latencyMs, resetAtUs });
-    const { ejectedUntilUs, cooldownUntilUs, latencyUs } = health;
-    return {
-      data: {
-        ...{ recipientId: health.recipientId, failuresInARow: health.failuresInARow },
-        ejectedUntil: ejectedUntilUs === null ? undefined : timestampOf(ejectedUntilUs),
-        cooldownUntil: cooldownUntilUs === null ? undefined : timestampOf(cooldownUntilUs),
-        latencyMs: latencyUs === null ? undefined : latencyUs / 1000,
-      },
-    };
-  };
 }

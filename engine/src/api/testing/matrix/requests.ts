@@ -139,6 +139,8 @@ export const GOOD_REQUESTS: Readonly<Record<string, GoodRequest>> = {
   // A pool that there is not is an outcome, whoever it belongs to.
   '/ductor.v1.RoutingService/PreviewRoute': plain(() => ({ routable: { id: 'lead-1' } })),
   '/ductor.v1.RoutingService/PreviewRoutes': plain(() => ({ items: [{ routable: { id: 'lead-1' } }] })),
+  // Nobody's owner is nobody's object: there is nothing to release.
+  '/ductor.v1.RoutingService/ReleaseSeats': plain(() => ({ owner: 'crew-7' })),
   '/ductor.v1.RoutingService/ReplayDecision': naming(({ decisionId }) => ({ decision_id: decisionId })),
   '/ductor.v1.RoutingService/ReportOutcome': naming(({ assignmentId }) => ({ assignment_id: assignmentId })),
   '/ductor.v1.RoutingService/Route': plain(() => ({ routable: { id: 'lead-1' } })),

@@ -428,12 +428,18 @@ export interface ShadowDecision {
 }
 
 export interface ReportOutcomeRequest {
+  /** Whose work it was. Of work that a workflow holds there is no assignment: then pool_id and recipient_id say it. */
   assignmentId: string;
   success: boolean;
   /** How long it took: "350ms". Empty: not known. */
   latency: string;
-  /** The recipient has a rate limit until then: it is left out. */
-  resetAt: Timestamp | undefined;
+  /** The recipient has a rate limit until then: it is left out, and whoever is bound to its seat gets another one. */
+  resetAt:
+    | Timestamp
+    | undefined;
+  /** With recipient_id and without assignment_id: the pool from which it was chosen. */
+  poolId: string;
+  recipientId: string;
 }
 
 /** What is known of a recipient after an outcome. */
@@ -455,6 +461,21 @@ export interface RecipientHealth {
 
 export interface ReportOutcomeResponse {
   data: RecipientHealth | undefined;
+}
+
+export interface ReleaseSeatsRequest {
+  /** What the key of the pool came to, or the id of the run at the top of a family. At most 1,024 characters. */
+  owner: string;
+}
+
+/** What was released. */
+export interface ReleasedSeats {
+  /** Seats and tiers, in all pools. */
+  released: number;
+}
+
+export interface ReleaseSeatsResponse {
+  data: ReleasedSeats | undefined;
 }
 
 function createBaseRoutable(): Routable {
@@ -4210,7 +4231,7 @@ export const ShadowDecision: MessageFns<ShadowDecision> = {
 };
 
 function createBaseReportOutcomeRequest(): ReportOutcomeRequest {
-  return { assignmentId: "", success: false, latency: "", resetAt: undefined };
+  return { assignmentId: "", success: false, latency: "", resetAt: undefined, poolId: "", recipientId: "" };
 }
 
 export const ReportOutcomeRequest: MessageFns<ReportOutcomeRequest> = {
@@ -4226,6 +4247,12 @@ export const ReportOutcomeRequest: MessageFns<ReportOutcomeRequest> = {
     }
     if (message.resetAt !== undefined) {
       Timestamp.encode(message.resetAt, writer.uint32(34).fork()).join();
+    }
+    if (message.poolId !== "") {
+      writer.uint32(42).string(message.poolId);
+    }
+    if (message.recipientId !== "") {
+      writer.uint32(50).string(message.recipientId);
     }
     return writer;
   },
@@ -4275,6 +4302,22 @@ export const ReportOutcomeRequest: MessageFns<ReportOutcomeRequest> = {
             message.resetAt = Timestamp.decode(reader, reader.uint32());
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.poolId = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.recipientId = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4298,6 +4341,8 @@ export const ReportOutcomeRequest: MessageFns<ReportOutcomeRequest> = {
     message.resetAt = (object.resetAt !== undefined && object.resetAt !== null)
       ? Timestamp.fromPartial(object.resetAt)
       : undefined;
+    message.poolId = object.poolId ?? "";
+    message.recipientId = object.recipientId ?? "";
     return message;
   },
 };
@@ -4472,6 +4517,173 @@ export const ReportOutcomeResponse: MessageFns<ReportOutcomeResponse> = {
   },
 };
 
+function createBaseReleaseSeatsRequest(): ReleaseSeatsRequest {
+  return { owner: "" };
+}
+
+export const ReleaseSeatsRequest: MessageFns<ReleaseSeatsRequest> = {
+  encode(message: ReleaseSeatsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.owner !== "") {
+      writer.uint32(10).string(message.owner);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReleaseSeatsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReleaseSeatsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.owner = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ReleaseSeatsRequest>, I>>(base?: I): ReleaseSeatsRequest {
+    return ReleaseSeatsRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ReleaseSeatsRequest>, I>>(object: I): ReleaseSeatsRequest {
+    const message = createBaseReleaseSeatsRequest();
+    message.owner = object.owner ?? "";
+    return message;
+  },
+};
+
+function createBaseReleasedSeats(): ReleasedSeats {
+  return { released: 0 };
+}
+
+export const ReleasedSeats: MessageFns<ReleasedSeats> = {
+  encode(message: ReleasedSeats, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.released !== 0) {
+      writer.uint32(8).uint32(message.released);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReleasedSeats {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReleasedSeats();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.released = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ReleasedSeats>, I>>(base?: I): ReleasedSeats {
+    return ReleasedSeats.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ReleasedSeats>, I>>(object: I): ReleasedSeats {
+    const message = createBaseReleasedSeats();
+    message.released = object.released ?? 0;
+    return message;
+  },
+};
+
+function createBaseReleaseSeatsResponse(): ReleaseSeatsResponse {
+  return { data: undefined };
+}
+
+export const ReleaseSeatsResponse: MessageFns<ReleaseSeatsResponse> = {
+  encode(message: ReleaseSeatsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.data !== undefined) {
+      ReleasedSeats.encode(message.data, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReleaseSeatsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReleaseSeatsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.data = ReleasedSeats.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ReleaseSeatsResponse>, I>>(base?: I): ReleaseSeatsResponse {
+    return ReleaseSeatsResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ReleaseSeatsResponse>, I>>(object: I): ReleaseSeatsResponse {
+    const message = createBaseReleaseSeatsResponse();
+    message.data = (object.data !== undefined && object.data !== null)
+      ? ReleasedSeats.fromPartial(object.data)
+      : undefined;
+    return message;
+  },
+};
+
 /**
  * Routing: finds the recipient of a unit of work. Every decision of Route is kept with all that it was made from, so
  * that it can be explained, and made again bit by bit.
@@ -4612,6 +4824,17 @@ export const RoutingServiceService = {
       Buffer.from(ReportOutcomeResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ReportOutcomeResponse => ReportOutcomeResponse.decode(value),
   },
+  /** Ends all seats and tiers of an owner, in every pool: its work is over. A workflow's end with the last of its family. */
+  releaseSeats: {
+    path: "/ductor.v1.RoutingService/ReleaseSeats" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ReleaseSeatsRequest): Buffer => Buffer.from(ReleaseSeatsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ReleaseSeatsRequest => ReleaseSeatsRequest.decode(value),
+    responseSerialize: (value: ReleaseSeatsResponse): Buffer =>
+      Buffer.from(ReleaseSeatsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ReleaseSeatsResponse => ReleaseSeatsResponse.decode(value),
+  },
 } as const;
 
 export interface RoutingServiceServer extends UntypedServiceImplementation {
@@ -4639,6 +4862,8 @@ export interface RoutingServiceServer extends UntypedServiceImplementation {
   listShadowDecisions: handleUnaryCall<ListShadowDecisionsRequest, ListShadowDecisionsResponse>;
   /** Says how an assignment went. Strategies that learn, and the ejection of recipients that fail, go by it. */
   reportOutcome: handleUnaryCall<ReportOutcomeRequest, ReportOutcomeResponse>;
+  /** Ends all seats and tiers of an owner, in every pool: its work is over. A workflow's end with the last of its family. */
+  releaseSeats: handleUnaryCall<ReleaseSeatsRequest, ReleaseSeatsResponse>;
 }
 
 export interface RoutingServiceClient extends Client {
@@ -4833,6 +5058,22 @@ export interface RoutingServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ReportOutcomeResponse) => void,
+  ): ClientUnaryCall;
+  /** Ends all seats and tiers of an owner, in every pool: its work is over. A workflow's end with the last of its family. */
+  releaseSeats(
+    request: ReleaseSeatsRequest,
+    callback: (error: ServiceError | null, response: ReleaseSeatsResponse) => void,
+  ): ClientUnaryCall;
+  releaseSeats(
+    request: ReleaseSeatsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ReleaseSeatsResponse) => void,
+  ): ClientUnaryCall;
+  releaseSeats(
+    request: ReleaseSeatsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ReleaseSeatsResponse) => void,
   ): ClientUnaryCall;
 }
 

@@ -14,7 +14,7 @@ const OPEN = prepared(
 const LOCK = prepared(
   'routing_lock_facts',
   `select latency_us, latency_at, success_milli, failure_milli, rated_at, responses, failures_in_a_row, episode,
-      ejected_until, cooldown_until
+      ejected_until, cooldown_until, limit_episode, probe_until
     from ductor.recipient_fact where tenant_id = $1::uuid and recipient_id = $2::uuid for update`,
 );
 const EJECTED = prepared(
@@ -29,7 +29,8 @@ const EJECTED = prepared(
 const WRITE = prepared(
   'routing_write_facts',
   `update ductor.recipient_fact set latency_us = $3, latency_at = $4, success_milli = $5, failure_milli = $6,
-      rated_at = $7, responses = $8, failures_in_a_row = $9, episode = $10, ejected_until = $11, cooldown_until = $12
+      rated_at = $7, responses = $8, failures_in_a_row = $9, episode = $10, ejected_until = $11, cooldown_until = $12,
+      limit_episode = $13, probe_until = $14
     where tenant_id = $1::uuid and recipient_id = $2::uuid`,
 );
 
@@ -43,7 +44,10 @@ export async function lockLearned(tx: Queryable, tenantId: string, recipientId: 
   return found;
 }
 
-const NEVER = { failures_in_a_row: 0, episode: 0, ejected_until: null, cooldown_until: null };
+const NEVER = {
+  ...{ failures_in_a_row: 0, episode: 0, ejected_until: null, cooldown_until: null },
+  ...{ limit_episode: 0, probe_until: null },
+};
 
 /** How many of the members of a pool are ejected now, and the database's time. */
 export async function countEjected(
@@ -66,5 +70,6 @@ export async function writeLearned(
   await tx.query(WRITE, [
     ...[tenantId, recipientId, row.latency_us, row.latency_at, row.success_milli, row.failure_milli, row.rated_at],
     ...[row.responses, row.failures_in_a_row, row.episode, row.ejected_until, row.cooldown_until],
+    ...[row.limit_episode, row.probe_until],
   ]);
 }

@@ -17,6 +17,7 @@ interface BindingRow extends Row {
   readonly affinity_key: string;
   readonly recipient_id: string;
   readonly expires_at: number;
+  readonly tier: number | null;
 }
 
 interface DedupeRow extends Row {
@@ -27,7 +28,7 @@ interface DedupeRow extends Row {
 
 const BINDINGS = prepared(
   'routing_read_bindings',
-  `select b.pool_id, b.affinity_key, b.recipient_id, b.expires_at from ductor.routing_binding b
+  `select b.pool_id, b.affinity_key, b.recipient_id, b.expires_at, b.tier from ductor.routing_binding b
     join unnest($2::uuid[], $3::text[]) as k (pool_id, key) on b.pool_id = k.pool_id and b.affinity_key = k.key
     where b.tenant_id = $1::uuid`,
 );
@@ -39,11 +40,11 @@ const FIRSTS = prepared(
 );
 const BIND = prepared(
   'routing_write_bindings',
-  `insert into ductor.routing_binding (tenant_id, pool_id, affinity_key, recipient_id, expires_at)
-    select $1::uuid, n.* from unnest($2::uuid[], $3::text[], $4::uuid[], $5::bigint[])
-      as n (pool_id, affinity_key, recipient_id, expires_at) order by 2, 3
+  `insert into ductor.routing_binding (tenant_id, pool_id, affinity_key, recipient_id, expires_at, owner, tier)
+    select $1::uuid, n.* from unnest($2::uuid[], $3::text[], $4::uuid[], $5::bigint[], $6::text[], $7::integer[])
+      as n (pool_id, affinity_key, recipient_id, expires_at, owner, tier) order by 2, 3
     on conflict (tenant_id, pool_id, affinity_key)
-      do update set recipient_id = excluded.recipient_id, expires_at = excluded.expires_at`,
+      do update set recipient_id = excluded.recipient_id, expires_at = excluded.expires_at, tier = excluded.tier`,
 );
 const FIRST = prepared(
   'routing_write_firsts',
@@ -69,7 +70,7 @@ export async function readBindings(
   return new Map(
     rows.map((row) => [
       poolKeyText({ poolId: row.pool_id, key: row.affinity_key }),
-      { recipientId: row.recipient_id, expiresUs: row.expires_at },
+      { recipientId: row.recipient_id, expiresUs: row.expires_at, ...(row.tier === null ? {} : { tier: row.tier }) },
     ]),
   );
 }
@@ -91,14 +92,23 @@ export interface KeyEntry extends PoolKey {
   readonly expiresUs: number;
 }
 
+/** Whom a key is bound to from now on. */
+export interface BindingEntry extends PoolKey, Binding {
+  /** Who ends it, with all others that are its own; undefined: nobody, its time alone does. */
+  readonly owner: string | undefined;
+}
+
 function entryColumns(entries: readonly KeyEntry[]): readonly unknown[] {
   const ids = uuidArray(entries.map(({ id }) => id));
   return [...columns(entries), ids, integerArray(entries.map(({ expiresUs }) => expiresUs))];
 }
 
 /** Binds keys; each stands there once. The accounts of their pools' members must be locked. */
-export async function writeBindings(tx: Queryable, tenantId: string, entries: readonly KeyEntry[]): Promise<void> {
-  if (entries.length > 0) await tx.query(BIND, [tenantId, ...entryColumns(entries)]);
+export async function writeBindings(tx: Queryable, tenantId: string, entries: readonly BindingEntry[]): Promise<void> {
+  if (entries.length === 0) return;
+  const ids = entries.map(({ recipientId: id, ...entry }) => ({ ...entry, id }));
+  const [owners, tiers] = [entries.map(({ owner }) => owner ?? null), entries.map(({ tier }) => tier ?? null)];
+  await tx.query(BIND, [tenantId, ...entryColumns(ids), owners, tiers]);
 }
 
 /** Keeps first decisions; each key stands there once. The accounts of their pools' members must be locked. */

@@ -10,6 +10,8 @@ export interface LearnedColumns {
   readonly responses: readonly number[] | null;
   readonly ejected_until: number | null;
   readonly cooldown_until: number | null;
+  readonly limit_episode: number;
+  readonly probe_until: number | null;
 }
 
 /** Latency and successes as facts; absent where nothing is known. */
@@ -24,4 +26,11 @@ export function ratesOf(
       ? {}
       : { successMilli: row.success_milli, failureMilli: row.failure_milli, ratedAtUs: row.rated_at }),
   };
+}
+
+/** How a recipient recovers from a rate limit, as facts; absent when there is none to recover from. */
+export function recoveryOf(row: LearnedColumns): Pick<RecipientFacts, 'limitEpisode' | 'probeUntilUs'> {
+  if (row.limit_episode === 0) return {};
+  const { limit_episode: limitEpisode, probe_until: probeUntilUs } = row;
+  return { limitEpisode, ...(probeUntilUs === null ? {} : { probeUntilUs }) };
 }

@@ -1,7 +1,7 @@
 import { prepared, uuidArray, type Queryable, type Row } from '../../../store/index.js';
 import { toAccount, type CountersRow } from '../../../capacity/index.js';
 import type { MemberStanding, PoolStanding, Standing } from '../standing.js';
-import { ratesOf, type LearnedColumns } from './learned-columns.js';
+import { ratesOf, recoveryOf, type LearnedColumns } from './learned-columns.js';
 
 interface PoolRow extends Row {
   readonly now_us: number;
@@ -33,7 +33,7 @@ const MEMBERS = prepared(
   `select m.pool_id, m.recipient_id, m.joined_at, r.record_version,
       a.committed, a.held, a.day, a.daily_committed, a.daily_admitted, a.reset_at, a.last_assigned_at,
       a.last_released_at, f.latency_us, f.latency_at, f.success_milli, f.failure_milli, f.rated_at, f.responses,
-      f.ejected_until, f.cooldown_until
+      f.ejected_until, f.cooldown_until, coalesce(f.limit_episode, 0) as limit_episode, f.probe_until
     from (
       select o.tenant_id, o.pool_id, o.recipient_id, o.joined_at from ductor.membership o
         where o.tenant_id = $1::uuid and o.pool_id = any($2::uuid[])
@@ -59,6 +59,7 @@ function learnedOf(row: MemberRow, nowUs: number): MemberStanding['learned'] {
     ...ratesOf(row),
     ...(row.responses === null ? {} : { responses: row.responses }),
     ...cooldownOf(row, nowUs),
+    ...recoveryOf(row),
   };
 }
 

@@ -1,0 +1,44 @@
+import { integerArray, prepared, uuidArray, type Queryable } from '../../../store/index.js';
+import type { Probe } from '../../core/candidate.js';
+
+const PROBE = prepared(
+  'routing_write_probes',
+  `update ductor.recipient_fact f set probe_until = n.until
+    from unnest($2::uuid[], $3::bigint[]) as n (recipient_id, until)
+    where f.tenant_id = $1::uuid and f.recipient_id = n.recipient_id`,
+);
+const EVICT = prepared(
+  'routing_evict_seat',
+  `delete from ductor.routing_binding
+    where tenant_id = $1::uuid and recipient_id = $2::uuid and owner is not null and tier is null`,
+);
+const RELEASE = prepared(
+  'routing_release_owners',
+  `delete from ductor.routing_binding b using unnest($1::uuid[], $2::text[]) as n (tenant_id, owner)
+    where b.tenant_id = n.tenant_id and b.owner = n.owner`,
+);
+
+/** Notes that seats are tried, and until when. Their accounts must be locked. */
+export async function writeProbes(tx: Queryable, tenantId: string, probes: readonly Probe[]): Promise<void> {
+  if (probes.length === 0) return;
+  const untils = integerArray(probes.map(({ untilUs }) => untilUs));
+  await tx.query(PROBE, [tenantId, uuidArray(probes.map(({ recipientId }) => recipientId)), untils]);
+}
+
+/** Takes a seat from everybody who is bound to it. Its account must be locked, or somebody may be bound meanwhile. */
+export async function evictSeat(tx: Queryable, tenantId: string, recipientId: string): Promise<void> {
+  await tx.query(EVICT, [tenantId, recipientId]);
+}
+
+/** An owner of seats and tiers, in any pool of its tenant. */
+export interface SeatOwner {
+  readonly tenantId: string;
+  readonly owner: string;
+}
+
+/** Ends all seats and tiers of owners; returns how many bindings that were. */
+export async function releaseOwners(tx: Queryable, owners: readonly SeatOwner[]): Promise<number> {
+  if (owners.length === 0) return 0;
+  const tenants = uuidArray(owners.map(({ tenantId }) => tenantId));
+  return (await tx.query(RELEASE, [tenants, owners.map(({ owner }) => owner)])).rowCount;
+}
