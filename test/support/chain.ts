@@ -32,6 +32,8 @@ const mark = z.object({
   name: z.string(),
   path: z.string(),
   attempt: z.number().int(),
+  /** What a receiver of effects would know the step by. */
+  key: z.string(),
 });
 
 /** A line of the marks file. */
@@ -49,10 +51,10 @@ export interface ChainOptions {
 export function chainWorkflow({ slug, steps, marks }: ChainOptions): Workflow<ChainInput, ChainOutput> {
   const run = async (
     input: z.output<typeof chainInput>,
-    { path, attempt, signal }: StepContext,
+    { path, attempt, idempotencyKey: key, signal }: StepContext,
   ): Promise<ChainOutput> => {
     const note = (event: Mark['event']): void =>
-      appendFileSync(marks, `${JSON.stringify({ event, pid: process.pid, name: input.name, path, attempt })}\n`);
+      appendFileSync(marks, `${JSON.stringify({ event, pid: process.pid, name: input.name, path, attempt, key })}\n`);
     note('begin');
     await sleep(input.bodyMs);
     signal.throwIfAborted();
@@ -86,6 +88,8 @@ export class Marks {
   readonly counts = { begun: 0, ended: 0 };
   /** How often each "name/path/attempt" began. */
   readonly beginnings = new Map<string, number>();
+  /** The steps, "name/path", whose bodies came to their end, by the keys they had. */
+  readonly effects = new Map<string, Set<string>>();
 
   constructor(file: string) {
     this.#follower = new LineFollower(file, mark);
@@ -93,7 +97,7 @@ export class Marks {
 
   /** Reads what is new. */
   read(): this {
-    for (const { event, pid, name, path, attempt } of this.#follower.next()) {
+    for (const { event, pid, name, path, attempt, key: effect } of this.#follower.next()) {
       const key = `${name}/${path}/${attempt}`;
       const running = this.#running.get(pid) ?? new Set<string>();
       this.#running.set(pid, running);
@@ -104,6 +108,7 @@ export class Marks {
       } else {
         running.delete(key);
         this.counts.ended += 1;
+        this.effects.set(effect, (this.effects.get(effect) ?? new Set()).add(`${name}/${path}`));
       }
     }
     return this;
