@@ -28,7 +28,7 @@ export interface MarketPool {
   held(): Promise<readonly number[]>;
 }
 
-type Edge = readonly [source: string, target: string, condition?: string, type?: string];
+type Edge = readonly [source: string, target: string, condition?: string | undefined, type?: string];
 
 /** Why a run failed. */
 export const codeOf = ({ error }: Run): string | undefined => error?.code;

@@ -25,6 +25,7 @@ import { type Ref, type Reference, type StepRead, type WholeRef, makeReference, 
 import { approvalArgs, signalArgs } from './signal-steps.js';
 import type { ApprovalOptions, ApprovalOutput, SignalOptions } from './signal-steps.js';
 import type { AnySelectBody, AnySelectOptions, SelectHandle } from './select-step.js';
+import { type RouteStepOptions, type RouteOutput, routeJson } from './route-step.js';
 import { selectHandle, selectJson } from './select-step.js';
 import type { StepBody } from './step-context.js';
 import { switchJson } from './switch-step.js';
@@ -114,6 +115,11 @@ export class DefinitionCollector<In> implements WorkflowBuilder<In> {
     const { json, reads } = selectJson(name, options, run);
     return selectHandle(this.#add(name, options, reads, json));
   }) as WorkflowBuilder<In>['select'];
+
+  route(name: string, options: RouteStepOptions & Placement = {}): StepHandle<RouteOutput> {
+    const { json, reads } = routeJson(name, options);
+    return this.#add(name, options, reads, json);
+  }
 
   project<X>(name: string, value: X, placement: Placement = {}): StepHandle<Resolved<X>> {
     const template = compileTemplate(value, `step ${name}: value`);

@@ -15,6 +15,7 @@ import type {
 } from './dataflow-types.js';
 import type { ListRef, Made, Merged, MergeMode, MergeOptions, MergePart, OfItem, SortKeys } from './dataflow-types.js';
 import type { HttpAnswer, HttpOptions } from './http-step.js';
+import type { RouteStepOptions, RouteOutput } from './route-step.js';
 import type { Jsonify, StepOutput } from './jsonify.js';
 import type { Ref, Reference, WholeRef } from './reference.js';
 import type {
@@ -91,6 +92,12 @@ export interface WorkflowBuilder<In> {
     options: SelectSlateOptions & Placement,
     body: (selection: Ref<SelectOutput>) => X,
   ): SelectHandle<SelectSlateOutput<BodyOutput<X>>>;
+  /**
+   * Routes a unit of work and assigns it: all stages of routing, in the commit of the step. The assignments are the
+   * run's, and stay when it ends: complete or release them. Fails with the outcome of the decision as its code, see
+   * `RouteErrorCode`.
+   */
+  route(name: string, options?: RouteStepOptions & Placement): StepHandle<RouteOutput>;
   /** Computes a value in the engine: an object of references, plain values and `cel` expressions. */
   project<X>(name: string, value: X, placement?: Placement): StepHandle<Resolved<X>>;
   /** Keeps the items that a condition holds for. */

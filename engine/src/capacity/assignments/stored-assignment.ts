@@ -9,6 +9,8 @@ export interface StoredAssignment extends Assignment {
   /** The decision that made it. */
   readonly decisionId: string;
   readonly routableId: string;
+  /** The run whose step made it; null: somebody from outside did. */
+  readonly runId: string | null;
   readonly createdAtUs: number;
   /** When the recipient answered first; null: not yet. */
   readonly respondedAtUs: number | null;

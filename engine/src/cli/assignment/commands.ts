@@ -32,6 +32,7 @@ export function assignmentCommands(root: Command, context: CliContext): void {
   })
     .option('--pool <pool>', 'only of this pool, by name or id')
     .option('--recipient <id>', 'only of this recipient')
+    .option('--run <id>', 'only those that steps of this run made')
     .addOption(enumOption('--state <state>', 'only these', { ...AssignmentState }, 'ASSIGNMENT_STATE_'));
   pageOptions(list).action((options: ListAssignmentsOptions) => listAssignments(context, options));
   clientCommand(group, {

@@ -61,15 +61,21 @@ export function getAssignment(context: CliContext, assignmentId: string, options
 export interface ListAssignmentsOptions extends PageOptions {
   readonly pool?: string;
   readonly recipient?: string;
+  readonly run?: string;
   readonly state?: keyof typeof AssignmentState;
 }
 
 /** Runs the command. */
 export function listAssignments(context: CliContext, options: ListAssignmentsOptions): Promise<void> {
   return withEngine(context, options, async (engine) => {
-    const { pool, recipient: recipientId = '', state: wanted = 'ASSIGNMENT_STATE_UNSPECIFIED' } = options;
+    const {
+      pool,
+      recipient: recipientId = '',
+      run: runId = '',
+      state: wanted = 'ASSIGNMENT_STATE_UNSPECIFIED',
+    } = options;
     const poolId = pool === undefined ? '' : await findPoolId(engine, pool);
-    const request = { poolId, recipientId, state: AssignmentState[wanted], pagination: wantedPage(options) };
+    const request = { poolId, recipientId, runId, state: AssignmentState[wanted], pagination: wantedPage(options) };
     const page = await engine.ask<ListAssignmentsResponse>((...rest) =>
       engine.assignments.listAssignments(request, ...rest),
     );

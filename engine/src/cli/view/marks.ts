@@ -35,6 +35,7 @@ const TYPE_MARKS: ReadonlyMap<string, Mark> = new Map([
   ['SUB_WORKFLOW', mark('▣', 'b', 'plain')],
   ['HTTP', mark('⇄', 'h', 'plain')],
   ['SELECT', mark('⊙', '@', 'plain')],
+  ['ROUTE', mark('➤', 'r', 'plain')],
   ['CONTINUE_AS_NEW', mark('↻', 'o', 'plain')],
 ]);
 

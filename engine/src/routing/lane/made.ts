@@ -22,6 +22,7 @@ export interface Made {
   readonly ask: RouteAsk;
   readonly decision: Decision;
   readonly recorded: RecordedDecision;
+  readonly runId: string | null;
 }
 
 /** What is known of a decision beside what it was made from. */
@@ -29,6 +30,8 @@ export interface MadeBy {
   readonly ask: RouteAsk;
   /** The key that asked, or the run whose step did. */
   readonly principalId: string;
+  /** That run; null: no step did. */
+  readonly runId: string | null;
   readonly engine: LaneParts['engine'];
   /** One for each of the slate; none where nothing is assigned. */
   readonly assignmentIds: readonly string[];
@@ -45,7 +48,7 @@ export function isAssigning({ outcome, input }: Decision): boolean {
 }
 
 /** A decision with its record. */
-export function madeOf(decision: Decision, { ask, principalId, engine, assignmentIds }: MadeBy): Made {
+export function madeOf(decision: Decision, { ask, principalId, runId, engine, assignmentIds }: MadeBy): Made {
   const recorded = {
     ...storedDecisionOf(decision, assignmentIds),
     principalId,
@@ -53,10 +56,10 @@ export function madeOf(decision: Decision, { ask, principalId, engine, assignmen
     documents: [...documentsOf(decision).keys()],
     expiresAtUs: decision.input.nowUs + keptUs(decision),
   };
-  return { ask, decision, recorded };
+  return { ask, decision, recorded, runId };
 }
 
-function assignmentsOf(tenantId: string, { decision, recorded }: Made): readonly StoredAssignment[] {
+function assignmentsOf(tenantId: string, { decision, recorded, runId }: Made): readonly StoredAssignment[] {
   const isActive = decision.outcome === 'assigned';
   return recorded.assignmentIds.map((assignmentId, index) => {
     const { id: recipientId = '', units = 0 } = decision.slate[index] ?? {};
@@ -64,7 +67,7 @@ function assignmentsOf(tenantId: string, { decision, recorded }: Made): readonly
       ...{ tenantId, assignmentId, recipientId, units, poolId: decision.poolId ?? '' },
       ...{ decisionId: recorded.decisionId, routableId: recorded.routableId, isReserved: false, pinned: 0 },
       ...{ state: isActive ? 'active' : 'offered', committedAtUs: isActive ? recorded.decidedAtUs : null },
-      ...{ createdAtUs: recorded.decidedAtUs, respondedAtUs: null, endedAtUs: null },
+      ...{ createdAtUs: recorded.decidedAtUs, respondedAtUs: null, endedAtUs: null, runId },
     };
   });
 }

@@ -122,7 +122,7 @@ class Deciding {
       if (lacking !== undefined) return { kind: 'failed', error: lacking };
       const assignmentIds = isAssigning(decision) ? decision.slate.map(() => this.parts.newId()) : [];
       const { engine } = this.parts;
-      const made = madeOf(decision, { ask, principalId: call.principalId, engine, assignmentIds });
+      const made = madeOf(decision, { ask, principalId: call.principalId, runId: null, engine, assignmentIds });
       this.made.push(made);
       return { kind: 'routed', routed: { stored: made.recorded, decision } };
     } catch (error) {

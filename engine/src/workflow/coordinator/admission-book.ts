@@ -7,29 +7,32 @@
  */
 import { familyName, slateDigest, utcDay, type Reservation } from '../../capacity/index.js';
 import { DuctorError } from '../../kernel/index.js';
-import { everybody, World, type Decision, type Holding } from '../../routing/index.js';
+import { firstPoolOf, isAssigning, World, type Decision, type Holding, type RouteAsk } from '../../routing/index.js';
+import type { RouteAnswer, RoutingWork } from '../machine/routing-work.js';
 import type { HoldingFamily, Selected, Selecting } from '../machine/selecting.js';
 import { FamilyBook } from './family-book.js';
 import type { AdmissionChanges, MadeDecision, ReservationUsage, SelectionAnswers, TenantUsage } from './gate-ports.js';
 import type { RunKey } from './ports.js';
+import { failedBy, routeAnswerOf, unimplementedOutcome } from './route-answer.js';
 import { askOf } from './selection-ask.js';
 import { refusedBy } from './selection-refusal.js';
+import { shownRecipients } from './shown-recipients.js';
 
 /** A run that selects or ends, with its family. */
 export interface Actor extends RunKey {
   readonly family: HoldingFamily;
 }
 
+/** Nothing can be said with what is locked; the pools have to be, too. */
+export interface Outside {
+  readonly kind: 'outside';
+  readonly pools: readonly string[];
+  /** Strategies in apps' code have to be asked about one of them. */
+  readonly isUnasked?: boolean;
+}
+
 /** What a selection came to. */
-export type SelectAnswer =
-  | Selected
-  /** Nothing can be said with what is locked; the pools have to be, too. */
-  | {
-      readonly kind: 'outside';
-      readonly pools: readonly string[];
-      /** Strategies in apps' code have to be asked about one of them. */
-      readonly isUnasked?: boolean;
-    };
+export type SelectAnswer = Selected | Outside;
 
 /** A point to return to. */
 export interface BookMark {
@@ -39,6 +42,8 @@ export interface BookMark {
   readonly released: number;
   readonly made: number;
 }
+
+type Deciding = Parameters<World['decide']>[0];
 
 /** What strategies in apps' code said, by step; null: nobody was asked. */
 type Said = ReadonlyMap<string, SelectionAnswers> | null;
@@ -90,7 +95,8 @@ export class AdmissionBook {
     family.meet(actor.runId, actor.family);
     const poolId = tenant.poolIds.get(selecting.pool);
     if (selecting.pool !== '' && poolId === undefined) {
-      return refused('not_found', `there is no pool ${JSON.stringify(selecting.pool)}`);
+      const { code, message } = noPool(selecting.pool);
+      return refused(code, message);
     }
     const mark = this.mark();
     const made = this.#decide({ actor, selecting, tenant, world, family, said: said?.get(selecting.path) }, poolId);
@@ -103,6 +109,32 @@ export class AdmissionBook {
     const { tenantId, runId } = actor;
     this.#made.push({ tenantId, runId, ask: askOf(runId, selecting, poolId), decision, assignmentIds: [] });
     return answer;
+  }
+
+  /** Decides, and assigns the work to those who are chosen; the record is kept whatever the decision came to. */
+  route(run: RunKey, work: RoutingWork, said: Said = null): RouteAnswer | Outside {
+    const { tenantId, runId } = run;
+    const tenant = this.#tenants.get(tenantId);
+    const world = this.#worlds.get(tenantId);
+    if (tenant === undefined || world === undefined) return { kind: 'outside', pools: [] };
+    const poolId = tenant.poolIds.get(work.pool);
+    if (work.pool !== '' && poolId === undefined) return failedBy(noPool(work.pool));
+    const mark = this.mark();
+    const decision = this.#ask(tenant, world, said?.get(work.path), () => {
+      const ask = askOf(runId, work, poolId);
+      return { ask, firstPoolId: firstPoolOf(ask, tenant.rules, world.nowUs) };
+    });
+    if (decision instanceof DuctorError) return failedBy(decision);
+    if (decision.kind === 'outside') {
+      this.takeBack(mark);
+      return decision;
+    }
+    const { made, ask } = decision;
+    const lacking = unimplementedOutcome(made);
+    if (lacking !== undefined) return lacking;
+    const assignmentIds = isAssigning(made) ? made.slate.map(() => this.newId()) : [];
+    this.#made.push({ tenantId, runId, ask, decision: made, assignmentIds });
+    return routeAnswerOf(made, assignmentIds);
   }
 
   /** A child of the run is on its way: from now on it counts as open. */
@@ -151,29 +183,47 @@ export class AdmissionBook {
   /** An answer alone: nothing was decided. */
   #decide(on: Choice, poolId: string | undefined): SelectAnswer | Decided {
     const { actor, selecting, tenant, world, said } = on;
-    if (poolId !== undefined && tenant.stale.has(poolId)) return { kind: 'outside', pools: [] };
-    let decision: Decision | { readonly missing: readonly string[] };
+    const holding = holdingOf(on, world.nowUs);
+    const found = this.#ask(tenant, world, said, () => {
+      return { ask: askOf(actor.runId, selecting, poolId), firstPoolId: undefined, holding };
+    });
+    if (found instanceof DuctorError) return refused(found.code, found.message);
+    if (found.kind === 'outside') return found;
+    const { made } = found;
+    return { decision: made, answer: refusedBy(made, selecting) ?? this.#granted(on, made) };
+  }
+
+  /**
+   * Decides by the world. The error is the workflow's own: a routable that is none, an expression that fails on it.
+   * Throws what is not.
+   */
+  #ask(
+    tenant: TenantUsage,
+    world: World,
+    said: SelectionAnswers | undefined,
+    asking: () => Pick<Deciding, 'ask' | 'firstPoolId' | 'holding'>,
+  ): Outside | DuctorError | { readonly kind: 'made'; readonly made: Decision; readonly ask: RouteAsk } {
+    let decision: ReturnType<World['decide']>;
+    let asked: ReturnType<typeof asking>;
     try {
-      decision = world.decide({
-        ask: askOf(actor.runId, selecting, poolId),
-        ...{ firstPoolId: undefined, rules: tenant.rules, isGranting: true },
-        ...(said ?? { decisionId: this.newId(), answers: NOBODY_SAID, spentUs: 0 }),
-        holding: holdingOf(on, world.nowUs),
-      });
+      asked = asking();
+      if (asked.ask.poolId !== undefined && tenant.stale.has(asked.ask.poolId)) return { kind: 'outside', pools: [] };
+      const by = said ?? { decisionId: this.newId(), answers: NOBODY_SAID, spentUs: 0 };
+      decision = world.decide({ ...asked, ...by, rules: tenant.rules, isGranting: true });
     } catch (caught) {
-      // What the step asks for is the workflow's own: a routable that is none, an expression that fails on it.
       if (!(caught instanceof DuctorError) || caught.code === 'internal') throw caught;
-      return refused(caught.code, caught.message);
+      return caught;
     }
     if ('missing' in decision) {
       const pools = decision.missing;
       return { kind: 'outside', pools, isUnasked: pools.some((id) => world.knows(id)) };
     }
     if (decision.hops.some(({ snapshot }) => tenant.stale.has(snapshot.view.id))) return { kind: 'outside', pools: [] };
-    return { decision, answer: refusedBy(decision, selecting) ?? this.#granted(on, decision) };
+    return { kind: 'made', made: decision, ask: asked.ask };
   }
 
-  #granted({ actor, selecting, family }: Choice, { slate, poolId = '', hops, input }: Decision): Selected {
+  #granted({ actor, selecting, family }: Choice, decision: Decision): Selected {
+    const { slate, poolId = '', input } = decision;
     const digest = slateDigest({ poolId, path: selecting.path, recipients: slate });
     const { chainId, rootId } = actor.family;
     const isReused = isHeld(family, chainId, digest);
@@ -187,15 +237,7 @@ export class AdmissionBook {
       family.hold(added);
       this.#added.push(...added);
     }
-    const view = hops.at(-1)?.snapshot.view;
-    const members = new Map(view === undefined ? [] : everybody(view).map((member) => [member.id, member.scope]));
-    const text = (id: string, name: string): string => {
-      const value = members.get(id)?.[name];
-      return typeof value === 'string' ? value : '';
-    };
-    const recipients = slate.map(({ id, units }) => {
-      return { id, name: text(id, 'name'), external_id: text(id, 'external_id'), type: text(id, 'type'), units };
-    });
+    const recipients = shownRecipients(decision);
     return { kind: 'granted', poolId, digest, isReused, recipients, decisionId: input.decisionId };
   }
 }
@@ -214,6 +256,10 @@ interface Choice {
 interface Decided {
   readonly decision: Decision;
   readonly answer: Selected;
+}
+
+function noPool(pool: string): DuctorError {
+  return new DuctorError('not_found', `there is no pool ${JSON.stringify(pool)}`);
 }
 
 function refused(code: DuctorError['code'], message: string): Selected {

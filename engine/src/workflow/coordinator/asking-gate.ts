@@ -2,9 +2,11 @@
 import { familyName, keyOf, nameOf, type Family, type SemaphoreKey, type Want } from '../../capacity/index.js';
 import { DuctorError } from '../../kernel/index.js';
 import type { Gate } from '../machine/inputs.js';
+import type { RouteAnswer, RoutingWork } from '../machine/routing-work.js';
 import type { HoldingFamily, Selected, Selecting } from '../machine/selecting.js';
 import type { SelectionAsk } from './gate-ports.js';
 import type { RunKey } from './ports.js';
+import { failedBy } from './route-answer.js';
 import { askOf } from './selection-ask.js';
 
 /** What a tick was asked for. */
@@ -36,7 +38,7 @@ export class AskingGate implements Gate {
 
   /** Whether it was asked for nothing. */
   get isUnasked(): boolean {
-    return this.keys.size === 0 && this.#families === null;
+    return this.keys.size === 0 && this.#families === null && this.#selections.length === 0;
   }
 
   get asked(): GateAsked {
@@ -45,18 +47,29 @@ export class AskingGate implements Gate {
   }
 
   select(selecting: Selecting): Selected | null {
-    const { tenantId, runId } = this.run;
-    const { pool, path } = selecting;
-    try {
-      const asked = { tenantId, path, pool, reached: [], ask: askOf(runId, selecting, undefined) };
-      this.#selections = [...this.#selections, asked];
-    } catch (caught) {
-      // It needs no lock to be refused.
-      if (!(caught instanceof DuctorError) || caught.code === 'internal') throw caught;
-      return { kind: 'refused', code: caught.code, message: caught.message };
-    }
+    const problem = this.#noteAsk(selecting, false);
+    if (problem !== null) return { kind: 'refused', code: problem.code, message: problem.message };
     this.noteFamily(selecting.family);
     return null;
+  }
+
+  route(work: RoutingWork): RouteAnswer | null {
+    const problem = this.#noteAsk(work, true);
+    return problem === null ? null : failedBy(problem);
+  }
+
+  /** Notes what is asked for; why it is none: it needs no lock to be refused. */
+  #noteAsk(work: Selecting | RoutingWork, isRoute: boolean): DuctorError | null {
+    const { tenantId, runId } = this.run;
+    const { pool, path } = work;
+    try {
+      const asked = { tenantId, path, pool, isRoute, reached: [], ask: askOf(runId, work, undefined) };
+      this.#selections = [...this.#selections, asked];
+      return null;
+    } catch (caught) {
+      if (!(caught instanceof DuctorError) || caught.code === 'internal') throw caught;
+      return caught;
+    }
   }
 
   bear(_family: HoldingFamily, _childId: string): void {

@@ -17,13 +17,15 @@ export interface GateLocks {
   readonly families: readonly Family[];
 }
 
-/** A selection that is to be made. */
+/** A selection that is to be made, or a decision. */
 export interface SelectionAsk {
   readonly tenantId: string;
   /** Of its step. */
   readonly path: string;
   /** Name or id of the pool; empty: the rules say which. */
   readonly pool: string;
+  /** Units are committed, not held: work that comes twice is told by its pool's window. */
+  readonly isRoute?: boolean;
   /** Pools beside it that an earlier try came to. */
   readonly reached: readonly string[];
   readonly ask: RouteAsk;
@@ -79,7 +81,7 @@ export interface ReservationUsage {
 export const NO_RESERVATIONS: ReservationUsage = { tenants: [], families: [] };
 
 /** What becomes of accounts and states of strategies of a tenant. */
-export interface TenantChanges extends Omit<WorldChanges, 'firsts'> {
+export interface TenantChanges extends WorldChanges {
   readonly tenantId: string;
   readonly made: readonly MadeDecision[];
 }

@@ -1,13 +1,16 @@
 /** Ticks that touch shared authority: what they ask, and how a batch of them is decided under its locks. Pure. */
+import { DuctorError } from '../../kernel/index.js';
 import { SemaphoreBook, type Turn, type Want } from '../../capacity/index.js';
 import type { RunInput } from '../machine/inputs.js';
+import type { RouteAnswer, RoutingWork } from '../machine/routing-work.js';
 import type { HoldingFamily, Selected, Selecting } from '../machine/selecting.js';
-import { AdmissionBook } from './admission-book.js';
+import { AdmissionBook, type Outside } from './admission-book.js';
 import { AskingGate } from './asking-gate.js';
 import type { Verdict } from './commit-batch.js';
 import type { GateLocks, GateUsage } from './gate-ports.js';
 import type { GateDecision, GateOutcome, InboxMessage, TickOutcome } from './ports.js';
 import { encodeInput } from './run-logic.js';
+import { failedBy } from './route-answer.js';
 import type { RunCell } from './run-cell.js';
 import type { Tick } from './tick.js';
 
@@ -52,10 +55,25 @@ class BookGate extends AskingGate {
     const { tenantId, runId } = this.run;
     const answer = this.admission.select({ tenantId, runId, family: selecting.family }, selecting, this.cell.said);
     if (answer.kind !== 'outside') return answer;
-    this.isOutside = true;
-    this.pools.push(...answer.pools);
-    if (answer.isUnasked === true) this.unasked.add(selecting.path);
+    this.#reach(selecting.path, answer);
     return null;
+  }
+
+  override route(work: RoutingWork): RouteAnswer | null {
+    const asked = super.route(work);
+    if (asked !== null) return asked;
+    if (this.cell.isLockedOut) return failedBy(new DuctorError(LOCKED_OUT.code, LOCKED_OUT.message));
+    const answer = this.admission.route(this.run, work, this.cell.said);
+    if (answer.kind !== 'outside') return answer;
+    this.#reach(work.path, answer);
+    return null;
+  }
+
+  /** Notes what has to be locked, or asked, before there is an answer. */
+  #reach(path: string, { pools, isUnasked }: Outside): void {
+    this.isOutside = true;
+    this.pools.push(...pools);
+    if (isUnasked === true) this.unasked.add(path);
   }
 
   override bear(family: HoldingFamily, childId: string): void {
@@ -71,7 +89,7 @@ class BookGate extends AskingGate {
 }
 
 /** The locks were not to be had: this is no answer about capacity. */
-const LOCKED_OUT: Selected = {
+const LOCKED_OUT: Selected & { readonly kind: 'refused' } = {
   kind: 'refused',
   code: 'capacity_authority_unavailable',
   message: 'the accounts of the recipients could not be locked in time',

@@ -1,6 +1,11 @@
-/** A selection as routing takes it. */
+/** Work of a step as routing takes it. */
 import { checkRoutable, type RouteAsk } from '../../routing/index.js';
+import type { RoutingWork } from '../machine/routing-work.js';
 import type { Selecting } from '../machine/selecting.js';
+
+/** What a step asks for; only what is held binds a seat to its family, since that alone says when it has ended. */
+type AskedWork = Pick<Selecting, 'path' | 'routable'> &
+  Partial<Pick<Selecting, 'family'> & Pick<RoutingWork, 'excluded'>>;
 
 /**
  * What is asked of routing; work without an id of its own has that of its step. Throws invalid_argument for a routable
@@ -8,10 +13,11 @@ import type { Selecting } from '../machine/selecting.js';
  */
 export function askOf(
   runId: string,
-  { path, routable, family }: Pick<Selecting, 'path' | 'routable' | 'family'>,
+  { path, routable, family, excluded = [] }: AskedWork,
   poolId: string | undefined,
 ): RouteAsk {
   const checked = checkRoutable(routable);
   const named = checked.id === '' ? { ...checked, id: `${runId}/${path}` } : checked;
-  return { routable: named, poolId, recipientId: undefined, excluded: [], previous: [], family: family.rootId };
+  const plain = { routable: named, poolId, recipientId: undefined, excluded, previous: [] };
+  return family === undefined ? plain : { ...plain, family: family.rootId };
 }

@@ -18,7 +18,7 @@ function refused(code: ErrorCode, message: string): Refused {
 }
 
 /** The members that were refused, with their numbers. */
-function numbersOf({ attempts }: Hop): string {
+export function numbersOf({ attempts }: Hop): string {
   const admission = attempts.at(-1)?.admission;
   if (admission?.kind !== 'refused') return '';
   const full = admission.usage.filter(({ units, used, limit, usedToday, dailyLimit }) => {

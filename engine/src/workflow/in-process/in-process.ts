@@ -31,10 +31,13 @@ import {
   type Value,
 } from '../machine/index.js';
 
+const NO_POOLS = 'there are no pools in a test process';
+
 /** Grants everything at once: limits are the cluster's. */
 const OPEN_GATE: Gate = {
   ...{ ask: () => 0, release: () => undefined, bear: () => undefined, close: () => undefined },
-  select: () => ({ kind: 'refused', code: 'unimplemented', message: 'there are no pools in a test process' }),
+  select: () => ({ kind: 'refused', code: 'unimplemented', message: NO_POOLS }),
+  route: () => ({ kind: 'failed', code: 'unimplemented', message: NO_POOLS, isRetryable: false }),
 };
 const TENANT = 'test';
 const VERSION = 1;

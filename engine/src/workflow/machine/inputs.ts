@@ -3,6 +3,7 @@ import type { Want } from '../../capacity/index.js';
 import type { ClosedStatus, Entry } from './entries.js';
 import type { KeptStep } from './fork.js';
 import type { HoldingFamily, Selected, Selecting } from './selecting.js';
+import type { RouteAnswer, RoutingWork } from './routing-work.js';
 import type { Signal } from './signal-box.js';
 import type { Plan } from './plan.js';
 import type { ErrorCause, FamilyLink, ForkLink, RunFailure, RunState } from './state.js';
@@ -138,6 +139,8 @@ export interface Gate {
   release(path: string, wants: readonly Want[]): void;
   /** Asks for recipients. Null: there is no answer before they are locked. */
   select(selecting: Selecting): Selected | null;
+  /** Asks for a decision and its assignments. Null: there is no answer before they are locked. */
+  route(work: RoutingWork): RouteAnswer | null;
   /** A step of a run in a family that may hold recipients starts a child. */
   bear(family: HoldingFamily, childId: string): void;
   /** A run in such a family ends for good: its chain, and what is above it, may hold nothing any more. */

@@ -225,6 +225,15 @@ export type PlanStep =
       readonly tolerated: (recipients: number) => number;
     })
   | (PlanStepBase & {
+      readonly type: 'ROUTE';
+      /** Name or id of the pool; empty: the tenant's rules say which. */
+      readonly pool: string;
+      /** The work that is routed. */
+      readonly routable: Template;
+      /** Evaluates to a list of ids: recipients that must not get it. */
+      readonly exclude: Template;
+    })
+  | (PlanStepBase & {
       readonly type: 'SIGNAL';
       readonly signal: string;
       /** When it gives up, microseconds since 1970; null: never. Throws DuctorError expression_failed. */

@@ -8,6 +8,7 @@ import { checkSize, ownFailure, tryPlan } from './failure.js';
 import { pathIn } from './path.js';
 import type { PlanStep } from './plan.js';
 import { valueOf } from './resolve-source.js';
+import { startRoute } from './route-step.js';
 import { schedule } from './schedule.js';
 import { awaitUpdate, startAwaiting } from './signals.js';
 import { keysOf } from './step-keys.js';
@@ -127,6 +128,8 @@ function begin(tick: Tick, step: PlanStep, place: Place, path: string): void {
       return startAwaiting(tick, step, place, path);
     case 'SELECT':
       return startSelect(tick, step, place, path);
+    case 'ROUTE':
+      return startRoute(tick, step, place, path);
     case 'CONTINUE_AS_NEW':
       return continueAsNew(tick, step, place, path);
   }

@@ -70,7 +70,7 @@ export type AnswerUpdate = (tick: Tick, path: string, update: Signal) => void;
 
 /** Grants nothing. */
 export const CLOSED_GATE: Gate = {
-  ...{ ask: () => null, select: () => null },
+  ...{ ask: () => null, select: () => null, route: () => null },
   ...{ release: () => undefined, bear: () => undefined, close: () => undefined },
 };
 const NOT_KNOWN = (): null => null;

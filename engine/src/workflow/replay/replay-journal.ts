@@ -96,6 +96,20 @@ function selectedOf(entries: readonly Entry[], path: string): ReturnType<Gate['s
   return null;
 }
 
+/** What a step that asked for a decision was answered; null: no answer. */
+function routedOf(entries: readonly Entry[], path: string): ReturnType<Gate['route']> {
+  for (const entry of entries) {
+    if (!('path' in entry) || entry.path !== path) continue;
+    if (entry.kind === 'step_completed') {
+      return { kind: 'routed', output: JSON.parse(Buffer.from(entry.output.data).toString('utf8')) };
+    }
+    if (entry.kind !== 'step_failed') continue;
+    const { code, message, retryable } = entry.error;
+    return { kind: 'failed', code, message, isRetryable: retryable };
+  }
+  return null;
+}
+
 /** What varies, as the row says it was. */
 function contextOf(plan: Plan, { atUs, entries }: ReplayRow, seed: number): MachineContext {
   const ids: string[] = [];
@@ -120,6 +134,7 @@ function contextOf(plan: Plan, { atUs, entries }: ReplayRow, seed: number): Mach
   const gate = {
     ask: (path: string) => grants.take(path) ?? null,
     select: ({ path }: { readonly path: string }) => selectedOf(entries, path),
+    route: ({ path }: { readonly path: string }) => routedOf(entries, path),
     ...{ release: () => undefined, bear: () => undefined, close: () => undefined },
   };
   return { nowUs: atUs, seed, newId: () => ids.shift() ?? '', current, progressOf, gate };

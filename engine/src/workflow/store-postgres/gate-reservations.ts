@@ -30,7 +30,17 @@ import {
   type PoolView,
   type SelectionParts,
 } from '../../routing/index.js';
-import { affinityKeysOf, readBindings, writeBindings, type PoolViews, type WorldParts } from '../../routing/index.js';
+import {
+  affinityKeysOf,
+  dedupeKeyOf,
+  firstPoolOf,
+  readBindings,
+  readFirsts,
+  writeBindings,
+  writeFirsts,
+  type PoolViews,
+  type WorldParts,
+} from '../../routing/index.js';
 import { releaseOwners, writeProbes } from '../../routing/index.js';
 import { findPoolIds } from '../../pools/index.js';
 import type { Queryable } from '../../store/index.js';
@@ -122,6 +132,16 @@ function recipientsOf(
   return found;
 }
 
+/** Keys by which pools tell work that comes twice. */
+function firstKeys({ asks, poolIds, views, rules }: TenantPools, nowUs: number): Parameters<typeof readFirsts>[2] {
+  return asks.flatMap(({ pool, ask, isRoute }) => {
+    if (isRoute !== true) return [];
+    const poolId = pool === '' ? firstPoolOf(ask, rules, nowUs) : poolIds.get(pool);
+    const view = poolId === undefined ? undefined : views.get(poolId);
+    return view === undefined ? [] : (dedupeKeyOf(ask, view, nowUs) ?? []);
+  });
+}
+
 async function readTenant(
   tx: Queryable,
   tenant: TenantPools,
@@ -139,7 +159,8 @@ async function readTenant(
   const others = [...recipients].filter((id) => !inPools.has(id));
   const { accounts } = await readAccounts(tx, tenantId, others);
   const stale = new Set([...views].flatMap(([id, view]) => (isCurrent(view, standing.pools.get(id)) ? [] : [id])));
-  const parts = { views, standing, states, bindings, firsts: new Map<string, string>(), seedKey, accounts };
+  const firsts = await readFirsts(tx, tenantId, firstKeys(tenant, nowUs));
+  const parts = { views, standing, states, bindings, firsts, seedKey, accounts };
   return { tenantId, parts, poolIds, stale, rules };
 }
 
@@ -185,7 +206,7 @@ const NO_ENGINE = { version: '', tzdb: '' };
 function recorded(made: readonly MadeDecision[], parts: SelectionParts | undefined): Parameters<typeof writeMade>[2] {
   const engine = parts?.engine ?? NO_ENGINE;
   return made.map(({ decision, ask, runId, assignmentIds }) =>
-    madeOf(decision, { ask, principalId: runId, engine, assignmentIds }),
+    madeOf(decision, { ask, principalId: runId, runId, engine, assignmentIds }),
   );
 }
 
@@ -201,7 +222,7 @@ export async function writeReservations(
   documents: ReadonlySet<string>,
 ): Promise<readonly string[]> {
   const stored: string[] = [];
-  for (const { tenantId, states, accounts, bindings, probes, made } of changes.tenants) {
+  for (const { tenantId, states, accounts, bindings, firsts, probes, made } of changes.tenants) {
     const nameOfDocument = (digest: string): string => `${tenantId}/${digest}`;
     await writeStates(tx, tenantId, states);
     await writeAccounts(tx, tenantId, accounts);
@@ -209,6 +230,7 @@ export async function writeReservations(
     const written = await writeMade(tx, tenantId, recorded(made, parts), isStored);
     stored.push(...written.map(nameOfDocument));
     await writeBindings(tx, tenantId, bindings);
+    await writeFirsts(tx, tenantId, firsts);
     await writeProbes(tx, tenantId, probes);
   }
   await releaseOwners(

@@ -82,8 +82,11 @@ export class MemoryReservations {
     }
   }
 
+  readonly #firsts = new Map<string, string>();
+
   apply({ tenants, added, released, ended }: AdmissionChanges, nowUs: number): void {
-    for (const { accounts, states, bindings, made } of tenants) {
+    for (const { accounts, states, bindings, firsts, made } of tenants) {
+      for (const first of firsts) this.#firsts.set(poolKeyText(first), first.id);
       for (const entry of bindings) this.bindings.set(poolKeyText(entry), entry);
       this.made.push(...made);
       for (const { recipientId, account } of accounts) this.accounts.set(recipientId, account);
@@ -131,12 +134,8 @@ export class MemoryReservations {
         views: new Map(own.map(({ view }) => [view.id, view])),
         standing: { nowUs, pools: new Map(standing) },
         states: new Map(own.map(({ view }) => [view.id, this.#states.get(view.id) ?? {}])),
-        ...{
-          bindings: new Map(this.bindings),
-          firsts: new Map(),
-          seedKey: new Uint8Array(32),
-          accounts: new Map(others),
-        },
+        ...{ bindings: new Map(this.bindings), firsts: this.#firsts },
+        ...{ seedKey: new Uint8Array(32), accounts: new Map(others) },
       },
       poolIds: new Map(own.map(({ name, view }) => [name, view.id])),
       ...{ stale: new Set(), rules: [] },

@@ -146,6 +146,13 @@ export type StepSpec =
       readonly join?: Join | undefined;
     }
   | {
+      readonly type: 'ROUTE';
+      readonly pool?: string;
+      readonly routable?: Template;
+      readonly exclude?: Template;
+      readonly join?: Join | undefined;
+    }
+  | {
       readonly type: 'SIGNAL';
       readonly signal: string;
       readonly deadlineUs: (scope: ExpressionScope, nowUs: number) => number | null;
@@ -238,6 +245,10 @@ function stepOf(ref: string, spec: StepSpec, edges: readonly PlanEdge[]): PlanSt
       const { mode = 'each', maxParallel = 100, tolerated = 0, body } = spec;
       const run = { mode, maxParallel, tolerated: () => tolerated, ...(body && { body: bodyOf(body) }) };
       return { ...base, type: 'SELECT', pool, routable, slateSize, atLeast, ...run };
+    }
+    case 'ROUTE': {
+      const { pool = '', routable = template(() => ({})), exclude = template(() => []) } = spec;
+      return { ...base, type: 'ROUTE', pool, routable, exclude };
     }
     case 'SUB_WORKFLOW': {
       const child = { version: 0, input: RUN_INPUT, isDetached: false, closePolicy: 'cancel' as const };

@@ -67,15 +67,17 @@ export function listAssignments({
   assignments,
   slaClocks,
 }: AssignmentParts): Unary<ListAssignmentsRequest, ListAssignmentsResponse> {
-  return async ({ recipientId, poolId, state, pagination }, { tenantId }) => {
+  return async ({ recipientId, poolId, runId, state, pagination }, { tenantId }) => {
     const checks = new FieldChecks();
     const { limit, cursor } = checks.page(pagination);
     if (recipientId !== '') checks.uuid('recipient_id', recipientId);
     if (poolId !== '') checks.uuid('pool_id', poolId);
+    if (runId !== '') checks.uuid('run_id', runId);
     const wanted = stateOf(checks, state);
     checks.done();
     const found = await assignments.list(tenantId, {
       ...{ recipientId: recipientId === '' ? null : recipientId, poolId: poolId === '' ? null : poolId },
+      runId: runId === '' ? null : runId,
       ...{ state: wanted, before: beforeOf(cursor), limit: limit + 1 },
     });
     const { page, end } = pageOf(found, limit, ({ createdAtUs, assignmentId }) => [createdAtUs, assignmentId]);

@@ -27,6 +27,7 @@ export function assignmentMessage(assignment: StoredAssignment, clocks: readonly
   const { assignmentId: id, recipientId, poolId, decisionId, routableId, units, state } = assignment;
   const { createdAtUs, committedAtUs, respondedAtUs, endedAtUs } = assignment;
   return {
+    runId: assignment.runId ?? '',
     ...{ id, recipientId, poolId, decisionId, routableId, units, state: ASSIGNMENT_STATES[state] },
     createdAt: timestampOf(createdAtUs),
     ...{ committedAt: timeOf(committedAtUs), respondedAt: timeOf(respondedAtUs), endedAt: timeOf(endedAtUs) },

@@ -5,7 +5,7 @@ import type { StoredAssignment } from '../stored-assignment.js';
 /** Columns of an assignment `a`. */
 export const ASSIGNMENT_COLUMNS = `a.tenant_id, a.assignment_id, a.recipient_id, a.pool_id, a.decision_id,
   a.routable_id, a.units, a.state, a.is_reserved, a.pinned, a.created_at, a.committed_at, a.responded_at,
-  a.ended_at`;
+  a.ended_at, a.run_id`;
 
 /** A row of them. */
 export interface AssignmentRow extends Row {
@@ -23,6 +23,7 @@ export interface AssignmentRow extends Row {
   readonly committed_at: number | null;
   readonly responded_at: number | null;
   readonly ended_at: number | null;
+  readonly run_id: string | null;
 }
 
 /** The assignment that a row holds. */
@@ -32,6 +33,6 @@ export function toAssignment(row: AssignmentRow): StoredAssignment {
     ...{ poolId: row.pool_id, decisionId: row.decision_id, routableId: row.routable_id, units: row.units },
     ...{ state: row.state, isReserved: row.is_reserved, pinned: row.pinned },
     ...{ createdAtUs: row.created_at, committedAtUs: row.committed_at },
-    ...{ respondedAtUs: row.responded_at, endedAtUs: row.ended_at },
+    ...{ respondedAtUs: row.responded_at, endedAtUs: row.ended_at, runId: row.run_id },
   };
 }

@@ -4,13 +4,14 @@ import type { StoredAssignment } from '../stored-assignment.js';
 const INSERT = prepared(
   'capacity_insert_assignments',
   `insert into ductor.assignment (tenant_id, assignment_id, recipient_id, pool_id, decision_id, routable_id, units,
-      state, created_at, committed_at)
+      state, created_at, committed_at, run_id)
     select $1::uuid, n.assignment_id, n.recipient_id, n.pool_id, n.decision_id,
         convert_from(substring($2::bytea from n.o + 1 for n.l), 'UTF8'), n.units,
-        case when n.committed_at is null then 'offered' else 'active' end, n.created_at, n.committed_at
+        case when n.committed_at is null then 'offered' else 'active' end, n.created_at, n.committed_at,
+        n.run_id
       from unnest($3::uuid[], $4::uuid[], $5::uuid[], $6::uuid[], $7::integer[], $8::integer[], $9::integer[],
-        $10::bigint[], $11::bigint[])
-        as n (assignment_id, recipient_id, pool_id, decision_id, o, l, units, created_at, committed_at)`,
+        $10::bigint[], $11::bigint[], $12::uuid[])
+        as n (assignment_id, recipient_id, pool_id, decision_id, o, l, units, created_at, committed_at, run_id)`,
 );
 
 /** Stores new assignments that are offered or active, without reservations behind them. */
@@ -22,7 +23,7 @@ export async function insertAssignments(
   if (assignments.length === 0) return;
   const blob = new BatchBlob();
   const slices = assignments.map(({ routableId }) => blob.append(Buffer.from(routableId, 'utf8')));
-  const ids = (idOf: (each: StoredAssignment) => string): string => uuidArray(assignments.map(idOf));
+  const ids = (idOf: (each: StoredAssignment) => string | null): string => uuidArray(assignments.map(idOf));
   const numbers = (valueOf: (each: StoredAssignment) => number | null): string =>
     integerArray(assignments.map(valueOf));
   await tx.query(INSERT, [
@@ -37,5 +38,6 @@ export async function insertAssignments(
     numbers(({ units }) => units),
     numbers(({ createdAtUs }) => createdAtUs),
     numbers(({ committedAtUs }) => committedAtUs),
+    ids(({ runId }) => runId),
   ]);
 }

@@ -14,7 +14,8 @@ const LIST = prepared(
     where a.tenant_id = $1::uuid and ($2::uuid is null or a.recipient_id = $2::uuid)
       and ($3::uuid is null or a.pool_id = $3::uuid) and ($4::text is null or a.state = $4::text)
       and ($5::bigint is null or (a.created_at, a.assignment_id) < ($5::bigint, $6::uuid))
-    order by a.created_at desc, a.assignment_id desc limit $7`,
+      and ($7::uuid is null or a.run_id = $7::uuid)
+    order by a.created_at desc, a.assignment_id desc limit $8`,
 );
 
 /** Which assignments. */
@@ -23,6 +24,8 @@ export interface AssignmentQuery {
   readonly recipientId: string | null;
   /** null: of any. */
   readonly poolId: string | null;
+  /** The run whose step made it; null: whoever did. */
+  readonly runId: string | null;
   /** null: in any. */
   readonly state: AssignmentState | null;
   /** The last one of the page before; null: from the first. */
@@ -44,9 +47,12 @@ export async function readAssignments(
 export async function listAssignments(
   db: Queryable,
   tenantId: string,
-  { recipientId, poolId, state, before, limit }: AssignmentQuery,
+  { recipientId, poolId, runId, state, before, limit }: AssignmentQuery,
 ): Promise<readonly StoredAssignment[]> {
   const place = [before?.createdAtUs ?? null, before?.assignmentId ?? null];
-  const { rows } = await db.query<AssignmentRow>(LIST, [tenantId, recipientId, poolId, state, ...place, limit]);
+  const { rows } = await db.query<AssignmentRow>(LIST, [
+    ...[tenantId, recipientId, poolId, state, ...place],
+    ...[runId, limit],
+  ]);
   return rows.map(toAssignment);
 }

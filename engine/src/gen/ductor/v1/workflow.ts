@@ -58,6 +58,8 @@ export enum StepType {
   STEP_TYPE_HTTP = 110,
   /** STEP_TYPE_SELECT - Chooses recipients of a pool and reserves them, all or none. */
   STEP_TYPE_SELECT = 130,
+  /** STEP_TYPE_ROUTE - Routes a unit of work and assigns it. */
+  STEP_TYPE_ROUTE = 131,
   UNRECOGNIZED = -1,
 }
 

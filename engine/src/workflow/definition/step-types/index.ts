@@ -8,6 +8,7 @@ import { FAIL } from './fail.js';
 import { GATHER } from './gather.js';
 import { HTTP } from './http.js';
 import { LOOP } from './loop.js';
+import { ROUTE } from './route.js';
 import { SCATTER } from './scatter.js';
 import type { StepType } from './step-type.js';
 import { SELECT } from './select.js';
@@ -34,6 +35,7 @@ export const STEP_TYPES: ReadonlyMap<string, StepType> = new Map(
     CONTINUE_AS_NEW,
     HTTP,
     SELECT,
+    ROUTE,
   ].map((stepType) => [stepType.name, stepType]),
 );
 

@@ -11,7 +11,8 @@ import type { StepType } from './step-type.js';
 
 const KNOWN_BEFORE = { why: 'what a run may reserve must be seen in its definition' } as const;
 
-const POOL: LiteralField = {
+/** Name or id of a pool. */
+export const POOL: LiteralField = {
   kind: 'literal',
   isRequired: false,
   example: '"solar-buyers"',
@@ -20,7 +21,8 @@ const POOL: LiteralField = {
     typeof value === 'string' && value.length >= 1 && value.length <= 128 ? undefined : 'is not the name of a pool',
 };
 
-const ROUTABLE: TemplateField = {
+/** The work that is routed. */
+export const ROUTABLE: TemplateField = {
   kind: 'template',
   isRequired: false,
   example: '{"attributes": "steps.score.output"}',

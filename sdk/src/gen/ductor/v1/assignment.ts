@@ -75,6 +75,8 @@ export interface Assignment {
     | undefined;
   /** By the SLA of its pool, what is due first in front. Filled by GetAssignment and ListAssignments. */
   clocks: AssignmentClock[];
+  /** The run whose ROUTE step made it; empty: none did. */
+  runId: string;
 }
 
 /** The clock of one clause of an SLA. */
@@ -104,7 +106,11 @@ export interface ListAssignmentsRequest {
   poolId: string;
   /** ASSIGNMENT_STATE_UNSPECIFIED: in any. */
   state: AssignmentState;
-  pagination: Pagination | undefined;
+  pagination:
+    | Pagination
+    | undefined;
+  /** Those that steps of this run made. Empty: of any. */
+  runId: string;
 }
 
 export interface ListAssignmentsResponse {
@@ -207,6 +213,7 @@ function createBaseAssignment(): Assignment {
     endedAt: undefined,
     respondedAt: undefined,
     clocks: [],
+    runId: "",
   };
 }
 
@@ -247,6 +254,9 @@ export const Assignment: MessageFns<Assignment> = {
     }
     for (const v of message.clocks) {
       AssignmentClock.encode(v!, writer.uint32(98).fork()).join();
+    }
+    if (message.runId !== "") {
+      writer.uint32(106).string(message.runId);
     }
     return writer;
   },
@@ -360,6 +370,14 @@ export const Assignment: MessageFns<Assignment> = {
             message.clocks.push(AssignmentClock.decode(reader, reader.uint32()));
             continue;
           }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -397,6 +415,7 @@ export const Assignment: MessageFns<Assignment> = {
       ? Timestamp.fromPartial(object.respondedAt)
       : undefined;
     message.clocks = object.clocks?.map((e) => AssignmentClock.fromPartial(e)) || [];
+    message.runId = object.runId ?? "";
     return message;
   },
 };
@@ -534,7 +553,7 @@ export const AssignmentClock: MessageFns<AssignmentClock> = {
 };
 
 function createBaseListAssignmentsRequest(): ListAssignmentsRequest {
-  return { recipientId: "", poolId: "", state: 0, pagination: undefined };
+  return { recipientId: "", poolId: "", state: 0, pagination: undefined, runId: "" };
 }
 
 export const ListAssignmentsRequest: MessageFns<ListAssignmentsRequest> = {
@@ -550,6 +569,9 @@ export const ListAssignmentsRequest: MessageFns<ListAssignmentsRequest> = {
     }
     if (message.pagination !== undefined) {
       Pagination.encode(message.pagination, writer.uint32(34).fork()).join();
+    }
+    if (message.runId !== "") {
+      writer.uint32(42).string(message.runId);
     }
     return writer;
   },
@@ -599,6 +621,14 @@ export const ListAssignmentsRequest: MessageFns<ListAssignmentsRequest> = {
             message.pagination = Pagination.decode(reader, reader.uint32());
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -622,6 +652,7 @@ export const ListAssignmentsRequest: MessageFns<ListAssignmentsRequest> = {
     message.pagination = (object.pagination !== undefined && object.pagination !== null)
       ? Pagination.fromPartial(object.pagination)
       : undefined;
+    message.runId = object.runId ?? "";
     return message;
   },
 };

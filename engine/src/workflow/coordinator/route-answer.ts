@@ -1,0 +1,49 @@
+/** What a ROUTE step is told of a decision: its outcome is the code of its error where nobody was assigned. */
+import type { DuctorError } from '../../kernel/index.js';
+import type { Decision } from '../../routing/index.js';
+import type { RouteAnswer } from '../machine/routing-work.js';
+import { formatTimestampUs } from '../machine/timestamp.js';
+import { numbersOf } from './selection-refusal.js';
+import { shownRecipients } from './shown-recipients.js';
+
+type Failed = RouteAnswer & { readonly kind: 'failed' };
+
+/** Without a decision. */
+export function failedBy({ code, message }: DuctorError): Failed {
+  return { kind: 'failed', code, message, isRetryable: code === 'capacity_authority_unavailable' };
+}
+
+/** Outcomes that need what this engine does not have yet: nothing is kept of them. */
+export function unimplementedOutcome({ outcome }: Decision): Failed | undefined {
+  if (outcome !== 'queued' && outcome !== 'queued_for_claim') return undefined;
+  const message = `the decision came to ${outcome}, and a ROUTE step does not wait in queues`;
+  return { kind: 'failed', code: 'unimplemented', message, isRetryable: false };
+}
+
+/** The answer: the decision as GetDecision shows it, with the names of those who got the work. */
+export function routeAnswerOf(decision: Decision, assignmentIds: readonly string[]): RouteAnswer {
+  const { input, outcome, outcomeClass, slate, poolId = '', rules } = decision;
+  if (outcomeClass !== 'success') return failedOf(decision);
+  const recipients = shownRecipients(decision).map((each, index) => {
+    return { ...each, assignment_id: assignmentIds[index] ?? '' };
+  });
+  const output = {
+    ...{ id: input.decisionId, outcome, outcome_class: outcomeClass },
+    slate: slate.map(({ id, units }) => ({ recipient_id: id, units })),
+    ...{ assignment_ids: assignmentIds, pool_id: poolId, rule_id: rules.rule?.id ?? '' },
+    ...{ routable_id: input.routable.id, duplicate_of: input.duplicateOf ?? '' },
+    ...{ decided_at: formatTimestampUs(input.nowUs), recipients },
+  };
+  return { kind: 'routed', output };
+}
+
+function failedOf({ input, outcome, outcomeClass, reason, poolId, hops, retryAtUs }: Decision): Failed {
+  const last = hops.at(-1);
+  const why = reason === undefined || reason === outcome ? '' : `, for ${reason}`;
+  const where = poolId === undefined ? '' : ` in pool ${poolId}`;
+  const numbers = outcome === 'recipient_capacity_exhausted' && last !== undefined ? numbersOf(last) : '';
+  const later = retryAtUs === undefined ? '' : `; look again at ${formatTimestampUs(retryAtUs)}`;
+  const message = `the work came to ${outcome}${why}${where}${numbers}${later} (decision ${input.decisionId})`;
+  const isRetryable = outcomeClass === 'infrastructure' || outcomeClass === 'waiting';
+  return { kind: 'failed', code: outcome, message, isRetryable };
+}

@@ -1,0 +1,43 @@
+/** ROUTE steps: the decision is made, and its assignments with it, in the commit of the tick that asks. */
+import { DuctorError, isUuid } from '../../kernel/index.js';
+import { checkSize } from './failure.js';
+import type { PlanStep } from './plan.js';
+import { emit, type Place, type Tick } from './tick.js';
+import { jsonValue } from './value.js';
+
+/** Recipients that must not get it, at most. */
+const MAX_EXCLUDED = 100;
+
+/** The ids of a list. Throws expression_failed when it is none. */
+function idsIn(value: unknown, path: string): readonly string[] {
+  const isList = Array.isArray(value) && value.every((id) => typeof id === 'string' && isUuid(id));
+  if (isList && value.length <= MAX_EXCLUDED) return value.map(String);
+  const problem = `args.exclude of step ${path} is no list of at most ${MAX_EXCLUDED} ids of recipients`;
+  throw new DuctorError('expression_failed', problem, { remedy: 'Name ids: [steps.offer.output.recipients[0].id].' });
+}
+
+/**
+ * Begins a ROUTE step. Throws what its routable throws. Without an answer the step waits: the tick is computed anew
+ * under the locks that it asked for.
+ */
+export function startRoute(tick: Tick, step: PlanStep & { readonly type: 'ROUTE' }, place: Place, path: string): void {
+  const routable = step.routable.evaluate(place.expressions);
+  const excluded = idsIn(step.exclude.evaluate(place.expressions), path);
+  const shown = checkSize(jsonValue(routable), `the routable of step ${path}`);
+  const { pool } = step;
+  emit(tick, { kind: 'step_selecting', path, pool, routable: shown });
+  const answer = tick.gate.route({ path, pool, routable, excluded });
+  if (answer === null) return;
+  if (answer.kind === 'routed') {
+    emit(tick, { kind: 'step_completed', path, attempt: 0, output: jsonValue(answer.output) });
+  } else {
+    const { code, message, isRetryable: retryable } = answer;
+    emit(tick, {
+      kind: 'step_failed',
+      path,
+      attempt: 0,
+      error: { code, message, step: path, attempt: 0, retryable, stack: '' },
+    });
+  }
+  tick.ended.push(path);
+}

@@ -1,0 +1,176 @@
+/** ROUTE steps on a real Postgres: decisions, assignments, errors by outcome, over a whole node. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createRecordReader, replay } from '../../engine/src/routing/index.js';
+import { testDatabase } from '../../engine/src/store/testing/index.js';
+import { codeOf, marketNode, type MarketNode, type Run, signal } from '../support/market-node.js';
+
+const database = testDatabase();
+let market: MarketNode;
+
+beforeAll(async () => {
+  market = await marketNode(database.db);
+});
+afterAll(() => market.stop());
+
+const route = (pool: string, args: object = {}): object => ({
+  ref: 'desk',
+  type: 'STEP_TYPE_ROUTE',
+  args: { pool, ...args },
+});
+
+interface Routed {
+  readonly id: string;
+  readonly outcome: string;
+  readonly assignment_ids: readonly string[];
+  readonly duplicate_of: string;
+  readonly recipients: readonly { readonly id: string; readonly name: string; readonly assignment_id: string }[];
+}
+
+/** Runs one step that routes; what it puts out, or its error. */
+async function routed(pool: string, args: object = {}, input: object = {}): Promise<Run & { readonly output: Routed }> {
+  const slug = await market.publish([route(pool, args)], [], { output: 'steps.desk.output' });
+  const { id } = await market.start(slug, input);
+  return (await market.ended(id)) as Run & { readonly output: Routed };
+}
+
+const used = async (pool: { counters(): Promise<readonly { readonly current: number }[]> }) =>
+  (await pool.counters()).map(({ current }) => current);
+
+interface Assignment {
+  readonly id: string;
+  readonly state: string;
+  readonly run_id: string;
+  readonly decision_id: string;
+}
+
+const assignmentsOf = (run: Run): Promise<readonly Assignment[]> =>
+  market.call('GET', `/api/assignments?run_id=${run.id}`);
+
+describe('a step that routes', () => {
+  it('assigns in its own commit, with the run as owner, and puts out the decision', async () => {
+    const pool = await market.poolOf([{ max_concurrent: 1 }]);
+    const run = await routed(pool.name, { routable: { type: '"ticket"', attributes: { n: 'input.n' } } }, { n: 3 });
+    const [assignment] = await assignmentsOf(run);
+    const [id = ''] = run.output.assignment_ids;
+    expect(assignment).toMatchObject({ id, state: 'ASSIGNMENT_STATE_ACTIVE', run_id: run.id });
+    expect(run.output).toMatchObject({
+      ...{ outcome: 'assigned', pool_id: pool.id, routable_id: `${run.id}/desk`, outcome_class: 'success' },
+      recipients: [{ id: pool.ids[0], name: `${pool.name}-r0`, units: 1, assignment_id: id }],
+    });
+    const decision = await market.call<Routed>('GET', `/api/routing/decisions/${run.output.id}`);
+    expect(decision).toMatchObject({ outcome: 'assigned', assignment_ids: [id] });
+    const path = `/api/routing/decisions/${run.output.id}:export`;
+    const file = await market.call<{ record: string; documents: Record<string, unknown> }>('GET', path);
+    const known = new Map(Object.entries(file.documents));
+    expect(replay(file.record, known, createRecordReader()).isSame).toBe(true);
+  });
+
+  it('leaves its assignment when the run ends: that is completed, or released, by whoever does the work', async () => {
+    const pool = await market.poolOf([{ max_concurrent: 1 }]);
+    const run = await routed(pool.name);
+    expect([run.state, await used(pool)]).toEqual(['RUN_STATE_COMPLETED', [1]]);
+    await market.call('POST', `/api/assignments/${run.output.assignment_ids[0]}:complete`, {});
+    expect(await used(pool)).toEqual([0]);
+  });
+
+  it('leaves it when the run is cancelled, too', async () => {
+    const pool = await market.poolOf([{ max_concurrent: 1 }]);
+    const run = await market.start(await market.publish([route(pool.name), signal()], [['desk', 'done']]));
+    await market.call('POST', `/api/runs/${run.id}:cancel`, {});
+    expect((await market.ended(run.id)).state).toBe('RUN_STATE_CANCELLED');
+    expect(await used(pool)).toEqual([1]);
+    const [assignment] = await assignmentsOf(run);
+    await market.call('POST', `/api/assignments/${assignment?.id}:release`, {});
+    expect(await used(pool)).toEqual([0]);
+  });
+
+  it('counts with what is held: reservations and assignments share one limit', async () => {
+    const pool = await market.poolOf([{ max_concurrent: 2 }]);
+    const select = { ref: 'buyers', type: 'STEP_TYPE_SELECT', args: { pool: pool.name } };
+    const holder = await market.start(await market.publish([select, signal()], [['buyers', 'done']]));
+    expect((await routed(pool.name)).state).toBe('RUN_STATE_COMPLETED');
+    expect(codeOf(await routed(pool.name))).toBe('no_eligible_recipient');
+    await market.say(holder.id);
+    await market.holding(pool, [0]);
+    expect((await routed(pool.name)).state).toBe('RUN_STATE_COMPLETED');
+  });
+
+  it('offers where the pool asks for acceptance', async () => {
+    const pool = await market.poolOf([{ max_concurrent: 1 }], { requires_acceptance: true });
+    const run = await routed(pool.name);
+    expect([run.output.outcome, await used(pool)]).toEqual(['offered', [0]]);
+    await market.call('POST', `/api/assignments/${run.output.assignment_ids[0]}:accept`, {});
+    expect(await used(pool)).toEqual([1]);
+  });
+
+  it('passes over those that it is told to', async () => {
+    const pool = await market.poolOf([{}, {}]);
+    const run = await routed(pool.name, { exclude: `["${pool.ids[0]}"]` });
+    expect(run.output.recipients.map(({ id }) => id)).toEqual([pool.ids[1]]);
+    expect(codeOf(await routed(pool.name, { exclude: `["nobody"]` }))).toBe('expression_failed');
+  });
+
+  it('knows work that comes twice by the window of its pool', async () => {
+    const pool = await market.poolOf([{}], { dedupe: { window: '1h' } });
+    const args = { routable: { id: '"lead-1"', dedupe_key: '"lead-1"' } };
+    const [first, second] = [await routed(pool.name, args), await routed(pool.name, args)];
+    expect(second.output).toMatchObject({ outcome: 'duplicate', duplicate_of: first.output.id, assignment_ids: [] });
+    expect(await used(pool)).toEqual([1]);
+  });
+
+  it('goes through fallbacks, which it reads under its locks', async () => {
+    const second = await market.poolOf([{}]);
+    const pool = await market.poolOf([], { fallback: { kind: 'overflow' }, overflow_pool_id: second.id });
+    const run = await routed(pool.name);
+    expect(run.output).toMatchObject({ outcome: 'assigned', pool_id: second.id });
+  });
+});
+
+describe('a step that routes fails with the outcome as its code', () => {
+  it.each<[string, () => Promise<string>, string]>([
+    ['nobody may be chosen', async () => (await market.poolOf([])).name, 'no_eligible_recipient'],
+    ['there is no such pool', async () => 'no-such-pool', 'not_found'],
+    ['no rule is for it', async () => '', 'no_matching_rule'],
+    [
+      'its pool puts it off',
+      async () => (await market.poolOf([], { fallback: { kind: 'retry', delay: '10s' } })).name,
+      'deferred',
+    ],
+    [
+      'its pool gives it up',
+      async () => (await market.poolOf([], { fallback: { kind: 'dead_letter' } })).name,
+      'dead_lettered',
+    ],
+    [
+      'its pool is switched off',
+      async () => {
+        const pool = await market.poolOf([{}]);
+        const body = { enabled: false, expected_version: 0, reason: 'test' };
+        await market.call('POST', `/api/pools/${pool.id}:set_enabled`, body);
+        return pool.name;
+      },
+      'pool_disabled',
+    ],
+  ])('when %s', async (_, poolOf, code) => {
+    const name = await poolOf();
+    const step = { ref: 'desk', type: 'STEP_TYPE_ROUTE', args: name === '' ? {} : { pool: name } };
+    const caught = { ref: 'caught', type: 'STEP_TYPE_DATAFLOW', args: { operation: 'project', project: CAUGHT } };
+    const edges = [['desk', 'caught', undefined, 'FAILURE'] as const];
+    const slug = await market.publish([step, caught], edges, { output: 'steps.caught.output.code' });
+    const run = await market.ended((await market.start(slug)).id);
+    expect([run.state, run.output]).toEqual(['RUN_STATE_COMPLETED', code]);
+    expect(await assignmentsOf(run)).toEqual([]);
+  });
+
+  it('when the authority cannot be asked, which is no answer about room', async () => {
+    const pool = await market.poolOf([{}]);
+    const run = await database.db.transaction(async (tx) => {
+      const id = pool.ids[0] ?? '';
+      await tx.query('select 1 from ductor.capacity_authority where recipient_id = $1::uuid for update', [id]);
+      return routed(pool.name);
+    });
+    expect(codeOf(run)).toBe('capacity_authority_unavailable');
+  });
+});
+
+const CAUGHT = { code: 'steps.desk.error.code' };
