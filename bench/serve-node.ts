@@ -4,7 +4,7 @@ import { createTestDatabase } from '../engine/src/store/testing/index.js';
 import type { Database } from '../engine/src/store/index.js';
 
 /**
- * Serves until the parent says anything but "cpu", which it answers with { cpuUs }.
+ * Serves until the parent says anything but "cpu", which it answers with { cpuUs, rssBytes }.
  *
  * @param introduce what the parent is told first
  */
@@ -17,7 +17,7 @@ export async function serveNode(
   process.on('message', (message) => {
     if (message === 'cpu') {
       const { user, system } = process.cpuUsage();
-      process.send?.({ cpuUs: user + system });
+      process.send?.({ cpuUs: user + system, rssBytes: process.memoryUsage.rss() });
       return;
     }
     void node

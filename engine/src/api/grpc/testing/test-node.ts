@@ -22,6 +22,7 @@ import {
 import type { HttpLimits } from '../../http/limits.js';
 import type { Coordinator } from '../ports.js';
 import { lateWork } from '../../../late-work.js';
+import { learnTime, observedCluster, timeOf } from '../../../observed-cluster.js';
 import { createScheduling } from '../../../scheduling.js';
 import { createDoors, type Doors } from '../../doors.js';
 
@@ -79,6 +80,7 @@ export async function startTestNode(db: Database, options: TestNodeOptions = {})
   const newId = (): string => uuidV7(clock.nowUs(), random);
   const [nodeId, bus] = [newId(), options.bus ?? memoryBus(clock)];
   const cluster = postgresClusterStore({ db, clock });
+  await learnTime(() => timeOf(db), clock);
   const tenancy = createTenancy({ db, clock, random, secret });
   const registry = createWorkflowRegistry({ db, clock, cel: createCelCompiler(), newId });
   const bridge = new Bridge({ nodeId, clock, tokens: taskTokens(secret, random), register: registry.register });
@@ -86,7 +88,7 @@ export async function startTestNode(db: Database, options: TestNodeOptions = {})
   const { routing, shadows } = routingOf({ db, clock, bus, newId, apps: bridge.strategies }, secret, onError);
   const runs = postgresRunStore({ db, clock, selection: routing.selection });
   const shared = { clock, random, bus, plans: registry.planSource };
-  const stores = { runs, cluster, inbox: postgresInboxStore(db) };
+  const stores = { runs, cluster: observedCluster(cluster, clock), inbox: postgresInboxStore(db) };
   const coordinator = createCoordinator({
     ...{ ...shared, ...stores, invoker: bridge, node: { nodeId, address: '127.0.0.1:1' } },
   });
