@@ -1,7 +1,7 @@
 /**
- * What sleeping runs cost: memory of the engine with none, 10,000 and all of them asleep, and by how much timers of other
- * runs are late beside them, 100 due each second for ten seconds. First all sleep beyond the engine's horizon, so on disk;
- * then as many more are due within it, so each has a timer in memory.
+ * What sleeping runs cost: memory of the engine with none, 10,000 and all of them asleep, and by how much timers of
+ * other runs are late beside them, 100 due each second for ten seconds. First all sleep beyond the engine's horizon, so
+ * on disk; then as many more are due within it, so each has a timer in memory.
  *
  * The engine is a process of its own; worker and client are this one. The database is that of DUCTOR_TEST_DATABASE_URL
  * (default: an embedded server).

@@ -36,7 +36,7 @@ export interface Enrichments {
 }
 
 /** What a pool without enrichments knows. */
-export const NOT_ENRICHED: Enrichments = { values: {}, brought: [], isMissing: false };
+const NOT_ENRICHED: Enrichments = { values: {}, brought: [], isMissing: false };
 
 function enricherOf(
   { name, on_error: onError, expr, key, table }: NonNullable<PoolConfig['enrichments']>[number],
