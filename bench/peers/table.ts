@@ -83,10 +83,12 @@ function rowOf(
 /** The goals, a line each. */
 export function goalLines(outcomes: readonly GoalOutcome[]): string {
   const line = ({ goal, ratio: value, isMet }: GoalOutcome): string => {
-    const wanted = goal.atMost === undefined ? `≥ ${goal.atLeast ?? 0}×` : `≤ ${goal.atMost}×`;
+    const times = goal.against.length === 0 ? '' : '×';
+    const bound = goal.atMost === undefined ? `≥ ${goal.atLeast ?? 0}` : `≤ ${goal.atMost}`;
+    const wanted = [`${bound}${times}`, goal.against.join(' and ')].join(' ').trimEnd();
     const verdict = isMet === undefined ? 'not measured' : isMet ? 'met' : 'NOT MET';
-    const found = value === undefined ? '' : ` (${value.toFixed(2)}×)`;
-    return `- ${goal.label} ${wanted} ${goal.against.join(' and ')}: ${verdict}${found}`;
+    const found = value === undefined ? '' : ` (${times === '' ? figure(value) : value.toFixed(2)}${times})`;
+    return `- ${goal.label} ${wanted}: ${verdict}${found}`;
   };
   return outcomes.map(line).join('\n');
 }

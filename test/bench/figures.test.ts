@@ -105,6 +105,11 @@ describe('goals', () => {
     expect([latency?.isMet, latency?.ratio]).toEqual([false, 10]);
   });
 
+  it('judges a figure by itself where it is compared with nobody', () => {
+    const outcomes = judge(results, [{ ...steps, against: [], atLeast: 900 }]);
+    expect(goalLines(outcomes)).toBe('- steps ≥ 900: met (1,000)');
+  });
+
   it('says when a figure is missing', () => {
     const outcomes = judge(results, [{ ...steps, workload: 'w4' }]);
     expect(goalLines(outcomes)).toBe('- steps ≥ 10× dbos: not measured');
