@@ -62,6 +62,7 @@ export { lockStates, openStates, writeStates } from './standing/sql/strategy-sta
 export { affinityKeysOf, dedupeKeyOf } from './lane/ask.js';
 export { poolKeyText, readBindings, readFirsts, writeBindings, writeFirsts } from './standing/sql/known-keys.js';
 export type { BindingEntry } from './standing/sql/known-keys.js';
+export { OfferDriver, type OfferDriverParts, type OfferEvent } from './offers/offer-driver.js';
 export { SlaDriver, type SlaDriverParts, type SlaEvent } from './sla/sla-driver.js';
 export type { StoredClock } from './sla/sql/clocks.js';
 export { PoolViews } from './views/pool-views.js';

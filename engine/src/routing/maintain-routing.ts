@@ -10,6 +10,7 @@ const OVER = {
   shadow_decision: 'expires_at < ductor.now_us()',
   routing_dedupe: 'expires_at < ductor.now_us()',
   routing_binding: 'expires_at < ductor.now_us()',
+  routing_offer: 'next_at is null and expires_at < ductor.now_us() - 90 * 86400000000',
   sla_clock: 'next_at is null and due_at < ductor.now_us() - 90 * 86400000000',
   routing_request: 'created_at < ductor.now_us() - 30 * 86400000000',
 } as const;

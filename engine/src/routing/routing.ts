@@ -14,6 +14,7 @@ import { NO_APPS, type StrategyApps } from './lane/strategy-apps.js';
 import type { RouteCall, Routed } from './lane/route-call.js';
 import { createOutcomes, type Outcomes } from './outcomes/outcomes.js';
 import type { Decision } from './pipeline/decision.js';
+import { answerOffers } from './offers/sql/offers.js';
 import { createShadows, type Shadows } from './shadow/shadows.js';
 import { readClocks, type StoredClock } from './sla/sql/clocks.js';
 import { PoolViews } from './views/pool-views.js';
@@ -78,7 +79,13 @@ export function createRouting(options: RoutingOptions): Routing {
     },
     decisions: createDecisions(db),
     shadows: createShadows(db),
-    assignments: createAssignments(db),
+    assignments: createAssignments(db, (tx, tenantId, answered) =>
+      answerOffers(
+        tx,
+        tenantId,
+        answered.map(({ assignmentId, state }) => ({ assignmentId, isDeclined: state === 'declined' })),
+      ),
+    ),
     board: createBoard(db),
     outcomes: createOutcomes(db, views),
     slaClocks: (tenantId, assignmentIds) => readClocks(db.asTenant(tenantId), tenantId, assignmentIds),

@@ -81,6 +81,9 @@ function refusal(assignment: StoredAssignment, verb: Verb, result: Exclude<Chang
   return new DuctorError('recipient_capacity_exhausted', `${text}${day}`);
 }
 
+/** Told, in the transaction of the answer, of offers that are not offered any more. */
+export type OnAnswered = (tx: Queryable, tenantId: string, answered: readonly StoredAssignment[]) => Promise<void>;
+
 /** Actions being done: accounts and assignments as they have become so far. */
 class Acting {
   readonly #assignments: Map<string, StoredAssignment>;
@@ -92,11 +95,11 @@ class Acting {
   #accounts: Accounts;
 
   constructor(
-    assignments: ReadonlyMap<string, StoredAssignment>,
+    readonly before: ReadonlyMap<string, StoredAssignment>,
     accounts: Accounts,
     readonly nowUs: number,
   ) {
-    this.#assignments = new Map(assignments);
+    this.#assignments = new Map(before);
     this.#accounts = accounts;
   }
 
@@ -119,6 +122,11 @@ class Acting {
     return became;
   }
 
+  /** Those that were offers before. */
+  get answered(): readonly StoredAssignment[] {
+    return this.changed.filter(({ assignmentId }) => this.before.get(assignmentId)?.state === 'offered');
+  }
+
   get changed(): readonly StoredAssignment[] {
     return [...this.#changed.values()];
   }
@@ -138,6 +146,7 @@ async function act(
   tx: Queryable,
   { by, method }: AssignmentCaller,
   actions: readonly AssignmentAction[],
+  onAnswered: OnAnswered,
 ): Promise<readonly (StoredAssignment | DuctorError)[]> {
   const { tenantId } = by;
   const ids = [...new Set(actions.map(({ assignmentId }) => assignmentId))];
@@ -151,6 +160,7 @@ async function act(
   const results = actions.map((action) => acting.act(action));
   await writeAccounts(tx, tenantId, acting.accounts);
   await writeAssignments(tx, tenantId, acting.changed);
+  if (acting.answered.length > 0) await onAnswered(tx, tenantId, acting.answered);
   await insertAudit(
     tx,
     acting.done.map(({ assignmentId, reason }) => ({
@@ -180,8 +190,12 @@ async function respond(
   return assignment;
 }
 
-/** The assignments in this database. */
-export function createAssignments(db: TenantAccess): Assignments {
+/**
+ * The assignments in this database.
+ *
+ * @param onAnswered see OnAnswered. Default: nobody is told
+ */
+export function createAssignments(db: TenantAccess, onAnswered: OnAnswered = () => Promise.resolve()): Assignments {
   return {
     async get(tenantId, assignmentId) {
       const found = await readAssignments(db.asTenant(tenantId), tenantId, [assignmentId]);
@@ -192,6 +206,6 @@ export function createAssignments(db: TenantAccess): Assignments {
     list: (tenantId, query) => listAssignments(db.asTenant(tenantId), tenantId, query),
     respond: (caller, assignmentId, reason) =>
       db.asTenant(caller.by.tenantId).transaction((tx) => respond(tx, caller, assignmentId, reason)),
-    act: (caller, actions) => db.asTenant(caller.by.tenantId).transaction((tx) => act(tx, caller, actions)),
+    act: (caller, actions) => db.asTenant(caller.by.tenantId).transaction((tx) => act(tx, caller, actions, onAnswered)),
   };
 }

@@ -258,6 +258,7 @@ export function readRecord(text: string, documents: Documents, reader: RecordRea
     duplicateOf: textOf(fieldOf(given, 'duplicate')),
     spentUs: numberOf(fieldOf(given, 'spent')) ?? 0,
     tried: numberOf(fieldOf(given, 'tried')) ?? 0,
+    offers: numberOf(fieldOf(given, 'offers')) ?? 0,
     pinned: readPinned(hops),
     holds: readHolds(fieldOf(given, 'holds')),
     excluded: idsWhere(hops, 'x'),

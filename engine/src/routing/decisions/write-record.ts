@@ -330,6 +330,7 @@ function writeGiven({ input }: Decision): Record<string, unknown> {
     duplicate: input.duplicateOf,
     spent: input.spentUs === 0 ? undefined : input.spentUs,
     tried: (input.tried ?? 0) === 0 ? undefined : input.tried,
+    offers: (input.offers ?? 0) === 0 ? undefined : input.offers,
     previous: (input.previous ?? []).length === 0 ? undefined : input.previous,
   };
 }

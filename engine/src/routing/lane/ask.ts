@@ -23,6 +23,8 @@ export interface RouteAsk {
   readonly tried?: number;
   /** Whether it is routed again because somebody was late: clauses that are over by then do not fire once more. */
   readonly isLate?: boolean;
+  /** How many recipients of its pool did not take it: they declined, or did not answer. Default: none. */
+  readonly offers?: number;
   /** The run at the top of the family that selects. Absent: no workflow does. */
   readonly family?: string;
 }

@@ -10,6 +10,8 @@ import type { Decision } from '../pipeline/decision.js';
 import { pairsOf } from '../shadow/compare-batch.js';
 import { insertShadowDue } from '../shadow/sql/shadow-due.js';
 import { newClocks } from '../sla/new-clocks.js';
+import { newOffers } from '../offers/new-offers.js';
+import { insertOffers } from '../offers/sql/offers.js';
 import { insertClocks, type NewClock } from '../sla/sql/clocks.js';
 import type { RouteAsk } from './ask.js';
 import type { LaneParts } from './lane-parts.js';
@@ -119,5 +121,9 @@ export async function writeMade(
   );
   await insertAssignments(tx, tenantId, assignments);
   await insertClocks(tx, tenantId, clocks);
+  const offers = made.flatMap(({ ask, decision, recorded: { assignmentIds } }) =>
+    newOffers(tenantId, ask, decision, assignmentIds),
+  );
+  await insertOffers(tx, tenantId, offers);
   return [...documents.keys()];
 }

@@ -184,6 +184,7 @@ export class World {
       ...{ rules, pools: reach, previous: ask.previous, spentUs, tried: ask.tried ?? 0 },
       ...(holding === undefined ? {} : { pinned: holding.pinned, holds: slateFor(holding) }),
       family: ask.family,
+      offers: ask.offers ?? 0,
       excluded: ask.excluded.length === 0 ? NOBODY : new Set(ask.excluded),
       duplicateOf: key === undefined ? undefined : this.#firsts.get(poolKeyText(key)),
       seedOf: (poolId, hop, attempt) => deriveSeed(this.#parts.seedKey, { decisionId, poolId, hop, attempt }),

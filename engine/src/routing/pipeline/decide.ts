@@ -76,8 +76,13 @@ class Walk {
   #pool(poolId: string): PoolSnapshot | undefined {
     const snapshot = this.input.pools.get(poolId);
     const { holds } = this.input;
-    if (snapshot === undefined || holds === undefined) return snapshot;
+    if (snapshot === undefined) return undefined;
     const { view } = snapshot;
+    if (holds === undefined) {
+      // Of a slate one recipient did not take it: one is looked for.
+      const isNext = this.hops.length === 0 && (this.input.offers ?? 0) > 0;
+      return isNext ? { ...snapshot, view: { ...view, settings: { ...view.settings, slateSize: 1 } } } : snapshot;
+    }
     const slateSize = holds.slateSize ?? view.settings.slateSize;
     const settings = { ...view.settings, slateSize, maxAttempts: 1, requiresAcceptance: false };
     return { ...snapshot, view: { ...view, settings } };

@@ -53,6 +53,8 @@ export interface DecisionInput {
   readonly duplicateOf?: string | undefined;
   /** How often it was put off by a fallback before; default 0. */
   readonly tried?: number;
+  /** How many recipients of the pool it begins with did not take it; default 0. */
+  readonly offers?: number;
   /** Time that was spent before, on asking apps. */
   readonly spentUs?: number;
   readonly pinned?: ReadonlyMap<string, number>;

@@ -104,6 +104,20 @@ function attempt(hopping: Hopping, candidates: readonly Candidate[], number: num
   }
 }
 
+/** Why there is nobody: all who could take it have been offered it, or there is none. */
+function nobody({ input, filtered, index }: Hopping): Reason {
+  const isOffered = index === 0 && (input.offers ?? 0) > 0;
+  const hasDeclined = filtered.looked.some(({ verdicts }) => {
+    return verdicts.length === 1 && verdicts[0]?.code === 'excluded_previous';
+  });
+  return isOffered && hasDeclined ? 'offers_exhausted' : 'no_eligible_recipient';
+}
+
+/** Whether the pool has offered it as often as it may. */
+function isOffered({ view: { settings } }: PoolSnapshot, { offers = 0 }: DecisionInput, index: number): boolean {
+  return index === 0 && settings.requiresAcceptance && offers >= settings.maxOffers;
+}
+
 /** Selects and asks for admission, again and again without those that were refused, as often as the pool allows. */
 function attemptAll(hopping: Hopping): { attempts: readonly Attempt[]; reason: Reason | undefined } {
   const attempts: Attempt[] = [];
@@ -113,7 +127,7 @@ function attemptAll(hopping: Hopping): { attempts: readonly Attempt[]; reason: R
     attempts.push(made);
     if (made.isError) return { attempts, reason: 'strategy_error' };
     if (made.selection.slate.length < leastOf(hopping.input)) {
-      return { attempts, reason: number === 0 ? 'no_eligible_recipient' : 'recipient_capacity_exhausted' };
+      return { attempts, reason: number === 0 ? nobody(hopping) : 'recipient_capacity_exhausted' };
     }
     const { admission } = made;
     if (admission === undefined || admission.kind === 'granted') return { attempts, reason: undefined };
@@ -140,7 +154,7 @@ export function runHop(
 ): HopResult {
   const { view } = snapshot;
   const untouched = { snapshot, filtered: undefined, attempts: [], direct: directId, fell: undefined };
-  const refused = poolReason(view, input);
+  const refused = poolReason(view, input) ?? (isOffered(snapshot, input, index) ? 'offers_exhausted' : undefined);
   if (refused !== undefined) return { hop: { ...untouched, reason: refused }, slate: [], changes: [] };
   const enriched = enrich(view.enrichers, rules);
   const none = { ...untouched, enriched };

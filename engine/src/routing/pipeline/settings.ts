@@ -30,6 +30,10 @@ export interface PoolSettings {
   readonly claimQueueId: string | undefined;
   readonly timeoutUs: number;
   readonly requiresAcceptance: boolean;
+  /** How long a recipient may take to answer an offer. */
+  readonly offerTimeoutUs: number;
+  /** So many recipients are offered it, one after the other. */
+  readonly maxOffers: number;
   readonly maxDepth: number;
   readonly maxAttempts: number;
   readonly slateSize: number;
@@ -78,6 +82,8 @@ export function settingsOf(config: PoolConfig): PoolSettings {
     claimQueueId: config.claim_queue_id,
     timeoutUs: usOf(config.default_timeout, '30s'),
     requiresAcceptance: config.requires_acceptance ?? false,
+    offerTimeoutUs: usOf(config.offer_timeout, '60s'),
+    maxOffers: config.max_offers ?? 5,
     maxDepth: config.max_routing_depth ?? 3,
     maxAttempts: config.max_admission_attempts ?? 3,
     slateSize: config.slate_size ?? 1,

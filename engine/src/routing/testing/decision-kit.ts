@@ -322,6 +322,7 @@ export function randomInput(world: readonly PoolSnapshot[], seed: number): Decis
     rules: RULES,
     admit: dice.chance(20) ? undefined : admit,
     recipientId: dice.chance(4) ? idOf(1 + dice.below(4)) : undefined,
+    offers: dice.chance(15) ? dice.below(7) : 0,
     family: dice.chance(40) ? idOf(700) : undefined,
     duplicateOf: dice.chance(2) ? idOf(99) : undefined,
     previous: dice.chance(30) ? [idOf(1), idOf(3)] : [],
