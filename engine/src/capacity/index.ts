@@ -26,11 +26,14 @@ export {
   createAssignments,
   type AssignmentAction,
   type AssignmentCaller,
+  type AssignmentFollower,
   type Assignments,
 } from './assignments/assignments.js';
 export type { AssignmentQuery } from './assignments/sql/read-assignments.js';
 export { insertAssignments } from './assignments/sql/insert-assignments.js';
 export { readAssignments } from './assignments/sql/read-assignments.js';
+export { writeAssignments } from './assignments/sql/write-assignments.js';
+export { notAdmitted } from './assignments/not-admitted.js';
 export type { StoredAssignment } from './assignments/stored-assignment.js';
 export {
   familyName,

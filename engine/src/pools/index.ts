@@ -14,8 +14,9 @@ export {
 } from './fields/primitives.js';
 export { check, checkUpdate, mergePatch, type ObjectCheck } from './objects/check.js';
 export { MAX_VALUE_CHARS } from './objects/enrichment.js';
+export { claimField } from './objects/claim.js';
 export { FALLBACK_KINDS, FALLBACK_REASONS, OUTAGE_REASONS, type Fallback } from './objects/fallback.js';
-export { fallbacksOf, poolCheck, standbysOf, type PoolFields } from './objects/pool.js';
+export { fallbacksOf, poolCheck, queuesOf, standbysOf, type PoolFields } from './objects/pool.js';
 export type { PoolConfig } from './objects/pool-config.js';
 export {
   RECIPIENT_STATES,
@@ -35,7 +36,7 @@ export { RECIPES, STATEFUL_STRATEGIES, STRATEGY_NAMES, type RecipeName, type Str
 export type { ParamsOf } from './strategy/params.js';
 export type { StrategyNode } from './strategy/tree.js';
 export { strategyOf } from './strategy/strategy-of.js';
-export type { CapacityAuthority, RecipientCounters } from './ports.js';
+export type { CapacityAuthority, QueueKeeper, RecipientCounters } from './ports.js';
 export { canRoute, type KillSwitch, type Pool } from './store/pool.js';
 export type { PoolStats } from './store/pool-stats.js';
 export {
@@ -47,6 +48,7 @@ export {
   type PoolsOptions,
 } from './store/pools.js';
 export { findPoolIds } from './store/sql/find-pool-ids.js';
+export { readPoolStatus, readRecipientStatus, type PoolStatus, type RecipientStatus } from './store/sql/read-status.js';
 export { readLimits } from './store/sql/read-limits.js';
 export { keepPools } from './store/sql/keep-pools.js';
 export type { Recipient } from './store/recipient.js';

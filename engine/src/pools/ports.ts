@@ -25,3 +25,9 @@ export interface CapacityAuthority {
   /** Sets the committed counters to 0, not what is reserved; returns how many recipients it knows of them. */
   reset(tx: Queryable, tenantId: string, recipientIds: readonly string[]): Promise<number>;
 }
+
+/** Who knows the claim queues. */
+export interface QueueKeeper {
+  /** Keeps queues from being removed until the transaction ends; returns ids of those that there are. */
+  keep(tx: Queryable, tenantId: string, queueIds: readonly string[]): Promise<ReadonlySet<string>>;
+}

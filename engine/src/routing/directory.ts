@@ -1,5 +1,6 @@
 /** Pools and recipients with the capacity authority that counts for them. */
 import { closeAuthority, openAuthority, readCounters, resetCounters } from '../capacity/index.js';
+import { keepQueues } from '../claims/index.js';
 import type { CelCompiler } from '../expressions/index.js';
 import { createPools, createRecipients, type Pools, type Recipients } from '../pools/index.js';
 import type { TenantAccess } from '../store/index.js';
@@ -32,7 +33,7 @@ export function createDirectory({ onChange = nobody, onRulesChange = nobody, ...
   const { db, cel, newId } = parts;
   const capacity = { open: openAuthority, close: closeAuthority, read: readCounters, reset: resetCounters };
   return {
-    pools: createPools({ db, cel, newId, capacity, onChange }),
+    pools: createPools({ db, cel, newId, capacity, queues: { keep: keepQueues }, onChange }),
     recipients: createRecipients({ db, newId, capacity, onChange }),
     rules: createRules({ db, cel, newId, onChange: onRulesChange }),
     bundles: createBundles({ db, cel, newId, capacity, onChange, onRulesChange }),

@@ -4,7 +4,8 @@ import type { Queryable } from '../store/index.js';
 /** Rows that one statement deletes at most: it must not hold others up. */
 const BATCH = 5_000;
 
-/** By table: which rows are over. Idempotency keys are kept for 30 days. */
+/** By table: which rows are over. Idempotency keys are kept for 30 days, ended claims for
+ * 90; no budget has a longer period than 366. */
 const OVER = {
   routing_decision: 'expires_at < ductor.now_us()',
   shadow_decision: 'expires_at < ductor.now_us()',
@@ -12,6 +13,8 @@ const OVER = {
   routing_binding: 'expires_at < ductor.now_us()',
   routing_offer: 'next_at is null and expires_at < ductor.now_us() - 90 * 86400000000',
   sla_clock: 'next_at is null and due_at < ductor.now_us() - 90 * 86400000000',
+  claim_item: 'ended_at < ductor.now_us() - 90 * 86400000000 and next_at is null',
+  claim_budget_usage: 'updated_at < ductor.now_us() - 400 * 86400000000',
   routing_request: 'created_at < ductor.now_us() - 30 * 86400000000',
 } as const;
 

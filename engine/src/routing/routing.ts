@@ -1,7 +1,9 @@
 /** Routing of a node: pools, recipients and rules for those who write them; decisions for those who have work. */
 import type { Bus } from '../bus/index.js';
 import { createAssignments, createBoard, type Assignments, type CapacityBoard } from '../capacity/index.js';
+import { NO_WAITERS, type ClaimWaiters } from '../claims/index.js';
 import type { CelCompiler } from '../expressions/index.js';
+import { claimsFollow, createClaims, type Claims } from './claiming/claims.js';
 import { createDecisions, type Decisions } from './decisions/store/decisions.js';
 import { createDirectory, type Directory } from './directory.js';
 import type { RouteAsk } from './lane/ask.js';
@@ -23,6 +25,8 @@ import { PoolViews } from './views/pool-views.js';
 export interface RoutingOptions extends Omit<LaneParts, 'views' | 'apps'> {
   /** Apps that have strategies in code. Default: none. */
   readonly apps?: StrategyApps;
+  /** Who waits for items of claim queues. Default: nobody. */
+  readonly claimWaiters?: ClaimWaiters;
   readonly cel: CelCompiler;
   readonly bus: Bus;
 }
@@ -50,6 +54,7 @@ export interface Routing extends Directory {
   readonly decisions: Decisions;
   readonly shadows: Shadows;
   readonly assignments: Assignments;
+  readonly claims: Claims;
   readonly board: CapacityBoard;
   readonly outcomes: Outcomes;
   /** Clocks of assignments, in the order in which they are due. */
@@ -67,6 +72,7 @@ export function createRouting(options: RoutingOptions): Routing {
   const asking = new Asking(parts, reads);
   const lane = new RouteLane(parts, asking);
   const previews = new Previews(parts, reads, asking);
+  const waiters = options.claimWaiters ?? NO_WAITERS;
   return {
     ...createDirectory({
       ...{ db, cel, newId },
@@ -79,13 +85,16 @@ export function createRouting(options: RoutingOptions): Routing {
     },
     decisions: createDecisions(db),
     shadows: createShadows(db),
-    assignments: createAssignments(db, (tx, tenantId, answered) =>
-      answerOffers(
-        tx,
-        tenantId,
-        answered.map(({ assignmentId, state }) => ({ assignmentId, isDeclined: state === 'declined' })),
-      ),
-    ),
+    assignments: createAssignments(db, {
+      onAnswered: (tx, tenantId, answered) =>
+        answerOffers(
+          tx,
+          tenantId,
+          answered.map(({ assignmentId, state }) => ({ assignmentId, isDeclined: state === 'declined' })),
+        ),
+      onEnded: claimsFollow(waiters),
+    }),
+    claims: createClaims({ db, clock, views, newId, waiters }),
     board: createBoard(db),
     outcomes: createOutcomes(db, views),
     slaClocks: (tenantId, assignmentIds) => readClocks(db.asTenant(tenantId), tenantId, assignmentIds),

@@ -11,6 +11,10 @@ export type Scope =
   | 'bridge:work'
   | 'bundle:read'
   | 'bundle:write'
+  | 'claim:read'
+  | 'claim:write'
+  | 'claim_queue:delete'
+  | 'claim_queue:write'
   | 'key:read'
   | 'key:write'
   | 'pool:delete'
@@ -44,6 +48,10 @@ export const TENANT_SCOPES: readonly Scope[] = [
   'bridge:work',
   'bundle:read',
   'bundle:write',
+  'claim:read',
+  'claim:write',
+  'claim_queue:delete',
+  'claim_queue:write',
   'key:read',
   'key:write',
   'pool:delete',
@@ -89,6 +97,17 @@ export const PERMISSIONS: Readonly<Record<string, Scope | typeof PUBLIC>> = {
   '/ductor.v1.BundleService/ApplyRoutingBundle': 'bundle:write',
   '/ductor.v1.BundleService/DiffRoutingBundle': 'bundle:read',
   '/ductor.v1.BundleService/ExportRoutingBundle': 'bundle:read',
+  '/ductor.v1.ClaimService/ClaimItem': 'claim:write',
+  '/ductor.v1.ClaimService/CompleteClaim': 'claim:write',
+  '/ductor.v1.ClaimService/CreateClaimQueue': 'claim_queue:write',
+  '/ductor.v1.ClaimService/DeclineClaim': 'claim:write',
+  '/ductor.v1.ClaimService/DeleteClaimQueue': 'claim_queue:delete',
+  '/ductor.v1.ClaimService/GetClaimItem': 'claim:read',
+  '/ductor.v1.ClaimService/GetClaimQueue': 'claim:read',
+  '/ductor.v1.ClaimService/ListClaimItems': 'claim:read',
+  '/ductor.v1.ClaimService/ListClaimQueues': 'claim:read',
+  '/ductor.v1.ClaimService/ReleaseClaim': 'claim:write',
+  '/ductor.v1.ClaimService/UpdateClaimQueue': 'claim_queue:write',
   '/ductor.v1.EndpointService/DeleteEndpoint': 'bridge:work',
   '/ductor.v1.EndpointService/GetEndpoint': 'workflow:read',
   '/ductor.v1.EndpointService/ListEndpoints': 'workflow:read',

@@ -84,6 +84,7 @@ export interface GrpcServerOptions {
   readonly shadows: RoutingServiceParts['shadows'];
   readonly outcomes: RoutingServiceParts['outcomes'];
   readonly assignments: RoutingServiceParts['assignments'];
+  readonly claims: RoutingServiceParts['claims'];
   readonly slaClocks: RoutingServiceParts['slaClocks'];
   readonly bus: Bus;
   readonly clock: Clock;

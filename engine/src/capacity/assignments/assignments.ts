@@ -15,6 +15,7 @@ import { change, type Change, type Verb } from '../authority/assignment.js';
 import { utcDay, type Accounts } from '../authority/decide.js';
 import { lockAccounts } from '../authority/sql/lock-accounts.js';
 import { writeAccounts, type AccountChange } from '../authority/sql/write-accounts.js';
+import { notAdmitted } from './not-admitted.js';
 import type { StoredAssignment } from './stored-assignment.js';
 import { noteResponse } from './sql/respond.js';
 import { readAccounts } from './sql/read-accounts.js';
@@ -27,6 +28,21 @@ export interface AssignmentAction {
   readonly verb: Verb;
   /** For the audit trail. */
   readonly reason: string;
+}
+
+/** Told of assignments within the transaction that changes them, once their accounts are locked and all is written. */
+export type AssignmentFollower = (
+  tx: Queryable,
+  tenantId: string,
+  assignments: readonly StoredAssignment[],
+) => Promise<void>;
+
+/** Who is told of what. */
+export interface AssignmentHooks {
+  /** Offers that are not offered any more. */
+  readonly onAnswered?: AssignmentFollower;
+  /** Assignments that have ended. */
+  readonly onEnded?: AssignmentFollower;
 }
 
 /** Who asks, and the method it called. */
@@ -71,18 +87,9 @@ function refusal(assignment: StoredAssignment, verb: Verb, result: Exclude<Chang
       `${name} is ${result.state}: ${verb} does not lead on from that`,
     );
   }
-  const [decided] = result.kind === 'refused' && result.admission.kind === 'refused' ? result.admission.decided : [];
-  if (decided === undefined) {
-    return new DuctorError('capacity_authority_unavailable', `${name}: nothing is counted for its recipient`);
-  }
-  const { used, limit, usedToday, dailyLimit, units } = decided;
-  const day = dailyLimit === 0 ? '' : `, ${usedToday} of ${dailyLimit} today`;
-  const text = `${name} needs ${units} units of recipient ${decided.recipientId}, which has ${used} of ${limit} in use`;
-  return new DuctorError('recipient_capacity_exhausted', `${text}${day}`);
+  const admission = result.kind === 'refused' ? result.admission : undefined;
+  return notAdmitted(name, admission);
 }
-
-/** Told, in the transaction of the answer, of offers that are not offered any more. */
-export type OnAnswered = (tx: Queryable, tenantId: string, answered: readonly StoredAssignment[]) => Promise<void>;
 
 /** Actions being done: accounts and assignments as they have become so far. */
 class Acting {
@@ -144,9 +151,9 @@ class Acting {
 
 async function act(
   tx: Queryable,
+  hooks: AssignmentHooks,
   { by, method }: AssignmentCaller,
   actions: readonly AssignmentAction[],
-  onAnswered: OnAnswered,
 ): Promise<readonly (StoredAssignment | DuctorError)[]> {
   const { tenantId } = by;
   const ids = [...new Set(actions.map(({ assignmentId }) => assignmentId))];
@@ -160,7 +167,9 @@ async function act(
   const results = actions.map((action) => acting.act(action));
   await writeAccounts(tx, tenantId, acting.accounts);
   await writeAssignments(tx, tenantId, acting.changed);
-  if (acting.answered.length > 0) await onAnswered(tx, tenantId, acting.answered);
+  if (acting.answered.length > 0) await hooks.onAnswered?.(tx, tenantId, acting.answered);
+  const ended = acting.changed.filter(({ endedAtUs }) => endedAtUs !== null);
+  if (ended.length > 0) await hooks.onEnded?.(tx, tenantId, ended);
   await insertAudit(
     tx,
     acting.done.map(({ assignmentId, reason }) => ({
@@ -193,9 +202,9 @@ async function respond(
 /**
  * The assignments in this database.
  *
- * @param onAnswered see OnAnswered. Default: nobody is told
+ * @param hooks default: nobody is told
  */
-export function createAssignments(db: TenantAccess, onAnswered: OnAnswered = () => Promise.resolve()): Assignments {
+export function createAssignments(db: TenantAccess, hooks: AssignmentHooks = {}): Assignments {
   return {
     async get(tenantId, assignmentId) {
       const found = await readAssignments(db.asTenant(tenantId), tenantId, [assignmentId]);
@@ -206,6 +215,6 @@ export function createAssignments(db: TenantAccess, onAnswered: OnAnswered = () 
     list: (tenantId, query) => listAssignments(db.asTenant(tenantId), tenantId, query),
     respond: (caller, assignmentId, reason) =>
       db.asTenant(caller.by.tenantId).transaction((tx) => respond(tx, caller, assignmentId, reason)),
-    act: (caller, actions) => db.asTenant(caller.by.tenantId).transaction((tx) => act(tx, caller, actions, onAnswered)),
+    act: (caller, actions) => db.asTenant(caller.by.tenantId).transaction((tx) => act(tx, hooks, caller, actions)),
   };
 }

@@ -11,6 +11,8 @@ export interface StoredAssignment extends Assignment {
   readonly routableId: string;
   /** The run whose step made it; null: somebody from outside did. */
   readonly runId: string | null;
+  /** The item that it was claimed by; null: it was not claimed. */
+  readonly claimItemId: string | null;
   readonly createdAtUs: number;
   /** When the recipient answered first; null: not yet. */
   readonly respondedAtUs: number | null;

@@ -4,10 +4,11 @@ import type { CelCompiler } from '../../expressions/index.js';
 import { CANDIDATE_SCHEMA, ROUTABLE_SCHEMA } from '../cel-schemas.js';
 import { expressionField } from '../fields/expression-field.js';
 import { count, duration, idField, instantField, refuse, text } from '../fields/primitives.js';
-import { scheduleField, zoneField } from '../schedule/schedule.js';
+import { scheduleField } from '../schedule/schedule.js';
 import { STRATEGY_NAMES } from '../strategy/names.js';
 import { recipeField, treeOfRecipe } from '../strategy/recipes.js';
 import { readTree } from '../strategy/tree.js';
+import { claimField } from './claim.js';
 import { enrichmentsField } from './enrichment.js';
 import { fallbackField } from './fallback.js';
 
@@ -55,26 +56,6 @@ const sla = z
     );
   });
 
-const claim = z.strictObject({
-  claim_ttl: duration(SECOND, 30 * DAY).optional(),
-  allow_release: z.boolean().optional(),
-  cooldown_after_release: duration(0, DAY).optional(),
-  budget: z
-    .strictObject({
-      max_claims: count(1, 10_000),
-      period: z.union([
-        z.strictObject({ fixed: z.enum(['hour', 'day', 'week', 'month']), timezone: zoneField.optional() }),
-        z.strictObject({ rolling: duration(MINUTE, 366 * DAY) }),
-      ]),
-      max_open: count(1, 10_000).optional(),
-      cooldown_after_claim: duration(0, DAY).optional(),
-      release_refunds: z.boolean().optional(),
-      scope: z.enum(['recipient', 'team']).optional(),
-      carry_over: count(0, 10_000).optional(),
-    })
-    .optional(),
-});
-
 const PLAIN = {
   routing_mode: z.enum(['auto', 'claim']).optional(),
   default_timeout: duration(100, DAY).optional(),
@@ -112,7 +93,7 @@ const PLAIN = {
   capacity_headroom_pct: count(0, 90).optional(),
   headroom_priority: count(-1_000_000, 1_000_000).optional(),
   claim_queue_id: idField.optional(),
-  claim: claim.optional(),
+  claim: claimField.optional(),
   sla: sla.optional(),
   schedule: scheduleField.optional(),
   retention: z.strictObject({ decisions: duration(HOUR, 3660 * DAY).optional() }).optional(),

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { CelCompiler } from '../../expressions/index.js';
 import { metadataField, patternText, refuse, text } from '../fields/primitives.js';
 import { STRATEGY_NAMES } from '../strategy/names.js';
+import { rootOf } from '../strategy/strategy-of.js';
 import { readShorthand } from '../strategy/tree.js';
 import { check, checkUpdate, type ObjectCheck } from './check.js';
 import type { Fallback } from './fallback.js';
@@ -35,6 +36,7 @@ function poolSchema(compiler: CelCompiler) {
         refuse(context, 'belongs to no strategy', 'Set strategy, or remove it.', ['config', 'strategy_params']);
       }
       checkTargets(config, context);
+      checkClaims(value, context);
     });
 }
 
@@ -75,9 +77,25 @@ function checkTargets(config: PoolFields['config'], context: z.core.$RefinementC
       field,
     ]);
   }
-  if (config.routing_mode === 'claim' && config.claim_queue_id === undefined) {
-    refuse(context, 'is missing: routing_mode claim needs it', 'Name the claim queue.', ['config', 'claim_queue_id']);
+}
+
+/** What goes together in pools whose work is claimed. */
+function checkClaims({ strategy, config }: PoolFields, context: z.core.$RefinementCtx): void {
+  const isSharkTank = rootOf({ ...config, strategy }) === 'shark_tank';
+  const needs = isSharkTank ? 'shark_tank' : 'routing_mode claim';
+  if ((isSharkTank || config.routing_mode === 'claim') && config.claim_queue_id === undefined) {
+    refuse(context, `is missing: ${needs} needs it`, 'Name the claim queue.', ['config', 'claim_queue_id']);
   }
+  if (isSharkTank && config.routing_mode === 'auto') {
+    const remedy = 'Leave it out, or choose another strategy: shark_tank lets recipients claim.';
+    refuse(context, 'is at odds with the strategy shark_tank', remedy, ['config', 'routing_mode']);
+  }
+}
+
+/** Ids of the claim queues that a configuration names. */
+export function queuesOf(config: PoolFields['config']): readonly string[] {
+  const targets = fallbacksOf(config).map(({ kind, target }) => (kind === 'claim' ? target : undefined));
+  return [...new Set([config.claim_queue_id, ...targets].filter((id) => id !== undefined))];
 }
 
 /** Checks of pools. */

@@ -11,8 +11,8 @@ import type { CelCompiler } from '../../expressions/index.js';
 import { DuctorError } from '../../kernel/index.js';
 import type { Queryable, TenantAccess } from '../../store/index.js';
 import { deedOf, insertAudit, type Principal } from '../../tenancy/index.js';
-import { poolCheck, type PoolFields } from '../objects/pool.js';
-import type { CapacityAuthority } from '../ports.js';
+import { poolCheck, queuesOf, type PoolFields } from '../objects/pool.js';
+import type { CapacityAuthority, QueueKeeper } from '../ports.js';
 import type { Pool } from './pool.js';
 import { statsOf, type PoolStats } from './pool-stats.js';
 import { setKillSwitch, updatePool } from './sql/change-pool.js';
@@ -49,7 +49,7 @@ export interface Enabling {
 
 /** The pools. Ids of other tenants answer not_found, as those of no pool do. */
 export interface Pools {
-  /** Throws invalid_argument, strategy_conflict, pool_exists. */
+  /** Throws invalid_argument, strategy_conflict, pool_exists, not_found (its claim queue). */
   create(caller: Caller, input: unknown): Promise<Pool>;
   /** Throws not_found. */
   get(tenantId: string, poolId: string): Promise<Pool>;
@@ -77,6 +77,7 @@ export interface PoolsOptions {
   readonly cel: CelCompiler;
   readonly newId: () => string;
   readonly capacity: CapacityAuthority;
+  readonly queues: QueueKeeper;
   /** Told after a pool, or what belongs to it, changed. */
   readonly onChange: (tenantId: string, poolIds: readonly string[]) => void;
 }
@@ -101,10 +102,41 @@ async function lockForChange(tx: Queryable, tenantId: string, poolId: string, ex
   return pool;
 }
 
+/** Throws not_found unless the claim queues are there that a pool begins to name. */
+async function checkQueues(
+  { queues }: PoolsOptions,
+  tx: Queryable,
+  tenantId: string,
+  fields: PoolFields,
+  was?: PoolFields,
+): Promise<void> {
+  const known = was === undefined ? [] : queuesOf(was.config);
+  const named = queuesOf(fields.config).filter((id) => !known.includes(id));
+  const kept = await queues.keep(tx, tenantId, named);
+  const missing = named.find((id) => !kept.has(id));
+  if (missing !== undefined) throw new DuctorError('not_found', `there is no claim queue ${missing}`);
+}
+
 /** Throws pool_exists. */
 async function addPool(tx: Queryable, caller: Caller, poolId: string, fields: PoolFields): Promise<Pool> {
   const pool = await insertPool(tx, caller.by.tenantId, poolId, fields);
   if (pool === undefined) throw new DuctorError('pool_exists', takenText(fields.name));
+  await audit(tx, caller, poolId);
+  return pool;
+}
+
+/** Stores what a locked pool is now. Throws pool_exists, not_found (its claim queue). */
+async function rewrite(
+  options: PoolsOptions,
+  tx: Queryable,
+  caller: Caller,
+  was: Pool,
+  fields: PoolFields,
+): Promise<Pool> {
+  const { tenantId, poolId } = was;
+  await checkQueues(options, tx, tenantId, fields, was.fields);
+  const updated = updatePool(tx, tenantId, poolId, fields);
+  const pool = await unlessTaken(updated, 'pool_exists', takenText(fields.name));
   await audit(tx, caller, poolId);
   return pool;
 }
@@ -148,17 +180,15 @@ export function createPools(options: PoolsOptions): Pools {
     create(caller, input) {
       const fields = checks.create(input);
       const poolId = newId();
-      return change(caller.by, poolId, (tx) => addPool(tx, caller, poolId, fields));
+      return change(caller.by, poolId, async (tx) => {
+        await checkQueues(options, tx, caller.by.tenantId, fields);
+        return addPool(tx, caller, poolId, fields);
+      });
     },
     update: (caller, poolId, patch, expected) =>
       change(caller.by, poolId, async (tx) => {
-        const { tenantId } = caller.by;
-        const was = await lockForChange(tx, tenantId, poolId, expected);
-        const fields = checks.update(was.fields, patch);
-        const updated = updatePool(tx, tenantId, poolId, fields);
-        const pool = await unlessTaken(updated, 'pool_exists', takenText(fields.name));
-        await audit(tx, caller, poolId);
-        return pool;
+        const was = await lockForChange(tx, caller.by.tenantId, poolId, expected);
+        return rewrite(options, tx, caller, was, checks.update(was.fields, patch));
       }),
     remove: (caller, poolId, expected) =>
       change(caller.by, poolId, async (tx) => {

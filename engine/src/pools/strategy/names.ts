@@ -39,6 +39,7 @@ export const COMBINATORS = [
   'custom',
   'seat_affinity',
   'escalate_on_retry',
+  'shark_tank',
 ] as const;
 
 /** Name of a strategy. */
@@ -57,6 +58,8 @@ export const RECIPES = [
   'canary',
   'seat_pool',
   'model_ladder',
+  'lead_pond',
+  'speed_to_lead',
 ] as const;
 
 /** Name of a recipe. */

@@ -4,6 +4,7 @@ import type { CelCompiler } from '../../expressions/index.js';
 import { CANDIDATE_SCHEMA, ROUTABLE_SCHEMA } from '../cel-schemas.js';
 import { expressionField } from '../fields/expression-field.js';
 import { count, duration, patternText, refuse, text } from '../fields/primitives.js';
+import { wavesField } from '../fields/waves-field.js';
 import { zoneField } from '../schedule/schedule.js';
 
 const SECOND = 1000;
@@ -95,6 +96,7 @@ const PLAIN = {
   weighted_sum: z.strictObject({ weights_bps: z.array(bps).min(1).max(8) }),
   exclude_previous: z.strictObject({ count: count(1, 50).default(3) }),
   slow_start: z.strictObject({ window: duration(SECOND, DAY), min_pct: count(10, 100).default(10) }),
+  shark_tank: z.strictObject({ waves: wavesField.optional(), claim_ttl: duration(SECOND, 30 * DAY).optional() }),
 } as const;
 
 /** The schema of every strategy's parameters, with expressions checked by a compiler. */

@@ -80,6 +80,16 @@ const TREES: Readonly<Record<RecipeName, (params: Params) => unknown>> = {
     params: given({ key, ttl, min_success_rate, min_samples }),
     of: [{ strategy: 'latency_ewma', params: { pick: 'p2c' } }],
   }),
+  lead_pond: ({ ttl }) => ({
+    strategy: 'shark_tank',
+    params: given({ claim_ttl: ttl }),
+    of: ['least_recently_assigned'],
+  }),
+  speed_to_lead: ({ within, ttl }) => ({
+    strategy: 'shark_tank',
+    params: { claim_ttl: within ?? '300s', waves: [{ size: 1 }, { after: ttl ?? '60s' }] },
+    of: [{ strategy: 'sla_deadline', params: { within: within ?? '300s' } }],
+  }),
 };
 
 /** The tree of a recipe, to be read by readTree. */

@@ -36,3 +36,11 @@ export function strategyOf(compiler: CelCompiler, choice: StrategyChoice): Strat
   const name = isStrategyName(strategy) ? strategy : 'round_robin';
   return readChecked((context) => readShorthand(compiler, name, choice.strategy_params, context, []));
 }
+
+/** Name of the strategy at the root. */
+export function rootOf({ strategy = '', recipe, strategy_tree: tree }: StrategyChoice): string {
+  const root: unknown = recipe === undefined ? tree : treeOfRecipe(recipeField.parse(recipe));
+  if (typeof root === 'string') return root;
+  const name: unknown = typeof root === 'object' && root !== null ? Reflect.get(root, 'strategy') : strategy;
+  return typeof name === 'string' ? name : '';
+}

@@ -34,6 +34,7 @@ const CHILDREN: Partial<Record<StrategyName, readonly [min: number, max: number]
   custom: [0, 1],
   seat_affinity: [0, 1],
   escalate_on_retry: [0, 1],
+  shark_tank: [0, 1],
 };
 
 /** What a combinator chooses by when it stands alone in `strategy`, or may do without `of`. */
@@ -48,6 +49,7 @@ const DEFAULT_CHILD: Partial<Record<StrategyName, StrategyName>> = {
   custom: 'round_robin',
   seat_affinity: 'smooth_weighted_round_robin',
   escalate_on_retry: 'latency_ewma',
+  shark_tank: 'round_robin',
 };
 
 /** Collects a tree while it is read. */
@@ -130,6 +132,9 @@ function readNode(reading: Reading, value: unknown, path: Path, depth: number): 
     const hint = near === undefined ? '' : ` Did you mean ${JSON.stringify(near)}?`;
     refuse(context, 'is no strategy', `Use one of ${STRATEGY_NAMES.join(', ')}.${hint}`, [...path, 'strategy']);
     return undefined;
+  }
+  if (name === 'shark_tank' && depth > 1) {
+    refuse(context, 'decides how the whole pool works', 'Let it stand at the root, and choose below it.', path);
   }
   const params = readParams(reading, name, node['params'], [...path, 'params']);
   const of = readChildren(reading, name, node['of'], path, depth);

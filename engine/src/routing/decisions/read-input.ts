@@ -264,6 +264,7 @@ export function readRecord(text: string, documents: Documents, reader: RecordRea
     excluded: idsWhere(hops, 'x'),
     conflicting: idsWhere(hops, 'c'),
     previous: textsOf(fieldOf(given, 'previous')),
+    expiredIn: textsOf(fieldOf(given, 'expired')),
   };
   return {
     input,

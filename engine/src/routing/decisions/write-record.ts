@@ -332,7 +332,14 @@ function writeGiven({ input }: Decision): Record<string, unknown> {
     tried: (input.tried ?? 0) === 0 ? undefined : input.tried,
     offers: (input.offers ?? 0) === 0 ? undefined : input.offers,
     previous: (input.previous ?? []).length === 0 ? undefined : input.previous,
+    expired: (input.expiredIn ?? []).length === 0 ? undefined : input.expiredIn,
   };
+}
+
+/** Digest of who was chosen, or of who may claim the work; undefined: nobody. */
+function selectionDigest({ poolId: pool, slate, claimQueueId: queue, claimants }: Decision): string | undefined {
+  if (claimants.length > 0) return digestText(JSON.stringify({ pool, queue, claimants }));
+  return slate.length === 0 ? undefined : digestText(JSON.stringify({ pool, slate }));
 }
 
 /**
@@ -342,7 +349,6 @@ function writeGiven({ input }: Decision): Record<string, unknown> {
  */
 export function writeRecord(decision: Decision, engine: { readonly version: string; readonly tzdb: string }): string {
   const { input, slate } = decision;
-  const selection = { pool: decision.poolId, slate };
   return JSON.stringify({
     schema: RECORD_SCHEMA,
     id: input.decisionId,
@@ -362,7 +368,7 @@ export function writeRecord(decision: Decision, engine: { readonly version: stri
     slate: slate.length === 0 ? undefined : slate.map(({ id, units }) => [id, units]),
     retry: decision.retryAtUs,
     queue: decision.claimQueueId,
-    selection: slate.length === 0 ? undefined : digestText(JSON.stringify(selection)),
+    selection: selectionDigest(decision),
   });
 }
 

@@ -27,6 +27,8 @@ export interface RouteAsk {
   readonly offers?: number;
   /** The run at the top of the family that selects. Absent: no workflow does. */
   readonly family?: string;
+  /** Claim queues in which nobody claimed it in time: its pool falls back at once. Default: none. */
+  readonly expiredIn?: readonly string[];
 }
 
 /** The pool that a decision begins with; undefined when no rule names one. */
@@ -59,8 +61,8 @@ export function affinityKeysOf(ask: RouteAsk, { id: poolId, compiled }: PoolView
 
 /** The key by which a pool tells work that comes twice; undefined: it does not, or this work has none. */
 export function dedupeKeyOf(ask: RouteAsk, { id: poolId, dedupe }: PoolView, nowUs: number): PoolKey | undefined {
-  // Work that is routed again because somebody was late is no second piece of work.
-  if (dedupe === undefined || ask.isLate === true) return undefined;
+  // Work that is routed again because somebody was late, or nobody claimed it, is no second piece of work.
+  if (dedupe === undefined || ask.isLate === true || ask.expiredIn !== undefined) return undefined;
   const key = dedupe.key === undefined ? ask.routable.dedupeKey : keyBy(dedupe.key, ask, nowUs);
   return key === undefined || key === '' ? undefined : { poolId, key };
 }

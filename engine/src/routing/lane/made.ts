@@ -70,18 +70,20 @@ function assignmentsOf(tenantId: string, { decision, recorded, runId }: Made): r
       ...{ decisionId: recorded.decisionId, routableId: recorded.routableId, isReserved: false, pinned: 0 },
       ...{ state: isActive ? 'active' : 'offered', committedAtUs: isActive ? recorded.decidedAtUs : null },
       ...{ createdAtUs: recorded.decidedAtUs, respondedAtUs: null, endedAtUs: null, runId },
+      claimItemId: null,
     };
   });
 }
 
 /** The clocks that the SLA of the deciding pool asks for. */
 function clocksOf(tenantId: string, { ask, decision, recorded }: Made): readonly NewClock[] {
-  const hop = decision.hops.at(-1);
-  const sla = hop?.snapshot.view.settings.sla;
-  if (hop === undefined || sla === undefined) return [];
+  const view = decision.hops.at(-1)?.snapshot.view;
+  if (view === undefined) return [];
+  const isAccepted = !view.settings.requiresAcceptance;
+  const decidedUs = recorded.decidedAtUs;
   return recorded.assignmentIds.flatMap((assignmentId, index) => {
     const recipientId = decision.slate[index]?.id ?? '';
-    return newClocks(sla, hop, { tenantId, assignmentId, recipientId, ask, decidedUs: recorded.decidedAtUs });
+    return newClocks(view, { tenantId, assignmentId, recipientId, ask, decidedUs, isAccepted });
   });
 }
 

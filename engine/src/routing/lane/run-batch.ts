@@ -1,12 +1,14 @@
 /**
  * One batch of calls of one tenant in one transaction. Statements, in this order, which is everybody's: idempotency
- * keys; states of strategies; accounts of capacity, each kind by id. What is decided by is read by later statements:
- * they see what was committed while the locks were waited for, the kill switch too. Then all is decided in the order in
- * which it came, and written.
+ * keys; states of strategies; accounts of capacity, each kind by id; claim queues are kept from being removed. What is
+ * decided by is read by later statements: they see what was committed while the locks were waited for, the kill switch
+ * too. Then all is decided in the order in which it came, and written.
  */
 import { lockAccounts, writeAccounts } from '../../capacity/index.js';
+import { insertItems, keepQueues } from '../../claims/index.js';
 import { DuctorError } from '../../kernel/index.js';
 import type { Queryable } from '../../store/index.js';
+import { claimItemOf, claimQueuesOf } from '../claiming/claim-item-of.js';
 import { readDecisions } from '../decisions/store/sql/read-decisions.js';
 import type { Decision } from '../pipeline/decision.js';
 import type { PoolView } from '../pipeline/view.js';
@@ -56,13 +58,19 @@ export interface BatchResult {
 
 const isView = (view: PoolView | undefined): view is PoolView => view !== undefined;
 
-/** Outcomes that need what this engine does not have yet: nothing is written, so that nothing waits for nobody. */
-function unimplemented({ outcome, poolId }: Decision): DuctorError | undefined {
-  if (outcome !== 'queued' && outcome !== 'queued_for_claim') return undefined;
-  const what = outcome === 'queued' ? 'queues of waiting work' : 'claim queues';
-  return new DuctorError('unimplemented', `the decision came to ${outcome}, and there are no ${what} yet`, {
-    remedy: `Let pool ${poolId ?? ''} have another fallback (retry, overflow, catchall), or routing_mode auto.`,
-  });
+/** Outcomes that nothing would come of: nothing is written then, so that nothing waits for nobody. */
+function unanswerable(
+  { outcome, poolId = '', claimQueueId = '' }: Decision,
+  queues: ReadonlySet<string>,
+): DuctorError | undefined {
+  if (outcome === 'queued') {
+    const message = 'the decision came to queued, and there are no queues of waiting work yet';
+    const remedy = `Let pool ${poolId} have another fallback (retry, overflow, claim), or routing_mode claim.`;
+    return new DuctorError('unimplemented', message, { remedy });
+  }
+  if (outcome !== 'queued_for_claim' || queues.has(claimQueueId)) return undefined;
+  const message = `there is no claim queue ${claimQueueId}, which pool ${poolId} puts work in`;
+  return new DuctorError('not_found', message, { remedy: 'Name a queue of this tenant in config.claim_queue_id.' });
 }
 
 /** The calls of a batch while they are decided. */
@@ -103,23 +111,34 @@ class Deciding {
   }
 
   /** Decides everything that is not answered and rests on current views. */
-  decide(world: World, stale: ReadonlySet<string>): void {
+  decide(world: World, stale: ReadonlySet<string>, queues: ReadonlySet<string>): void {
     for (const [index, { call, firstPoolId }] of this.batch.calls.entries()) {
       if (this.results[index] !== undefined) continue;
       const reached = [...call.reach, ...(firstPoolId === undefined ? [] : [firstPoolId])];
       const isStale = reached.some((id) => stale.has(id));
-      this.results[index] = isStale ? { kind: 'again', missing: [] } : this.#decideOne(world, call, firstPoolId);
+      this.results[index] = isStale
+        ? { kind: 'again', missing: [] }
+        : this.#decideOne(world, queues, call, firstPoolId);
     }
   }
 
-  #decideOne(world: World, call: WaitingCall, firstPoolId: string | undefined): CallResult {
+  #decideOne(
+    world: World,
+    queues: ReadonlySet<string>,
+    call: WaitingCall,
+    firstPoolId: string | undefined,
+  ): CallResult {
+    const mark = world.mark();
     try {
       const { ask, decisionId, answers, spentUs } = call;
       const { rules } = this.batch;
       const decision = world.decide({ ask, decisionId, answers, spentUs, firstPoolId, rules, isGranting: true });
       if ('missing' in decision) return { kind: 'again', missing: decision.missing };
-      const lacking = unimplemented(decision);
-      if (lacking !== undefined) return { kind: 'failed', error: lacking };
+      const lacking = unanswerable(decision, queues);
+      if (lacking !== undefined) {
+        world.takeBack(mark);
+        return { kind: 'failed', error: lacking };
+      }
       const assignmentIds = isAssigning(decision) ? decision.slate.map(() => this.parts.newId()) : [];
       const { engine } = this.parts;
       const made = madeOf(decision, { ask, principalId: call.principalId, runId: null, engine, assignmentIds });
@@ -158,6 +177,11 @@ async function write(
   await writeStates(tx, tenantId, changes.states);
   await writeAccounts(tx, tenantId, changes.accounts);
   const documents = await writeMade(tx, tenantId, made, isStored);
+  await insertItems(
+    tx,
+    tenantId,
+    made.flatMap(({ ask, decision }) => claimItemOf(tenantId, decision, ask) ?? []),
+  );
   await writeBindings(tx, tenantId, changes.bindings);
   await writeProbes(tx, tenantId, changes.probes);
   await writeFirsts(tx, tenantId, changes.firsts);
@@ -205,7 +229,8 @@ export async function runBatch(
   if (members.size > 0) await lockAccounts(tx, tenantId, [...members]);
   const world = await readWorld(tx, parts, batch, states);
   const stale = [...views].filter(([id, view]) => !isCurrent(view, world.standing.pools.get(id))).map(([id]) => id);
-  deciding.decide(world, new Set(stale));
+  const queues = await keepQueues(tx, tenantId, [...new Set(found.flatMap(claimQueuesOf))]);
+  deciding.decide(world, new Set(stale), queues);
   const documents = await write(tx, deciding, world, isStored);
   const results = deciding.results.map((result): CallResult => result ?? { kind: 'again', missing: [] });
   return { results, stale, documents };

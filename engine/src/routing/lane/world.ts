@@ -185,13 +185,15 @@ export class World {
       ...(holding === undefined ? {} : { pinned: holding.pinned, holds: slateFor(holding) }),
       family: ask.family,
       offers: ask.offers ?? 0,
+      ...(ask.expiredIn === undefined ? {} : { expiredIn: ask.expiredIn }),
       excluded: ask.excluded.length === 0 ? NOBODY : new Set(ask.excluded),
       duplicateOf: key === undefined ? undefined : this.#firsts.get(poolKeyText(key)),
       seedOf: (poolId, hop, attempt) => deriveSeed(this.#parts.seedKey, { decisionId, poolId, hop, attempt }),
       admit: deciding.isGranting ? admit : undefined,
     });
     if (reach.missing.length > 0) return { missing: reach.missing };
-    if (deciding.isGranting && decision.slate.length > 0) this.#keep(decision, granted, key);
+    const isKept = decision.slate.length > 0 || decision.claimants.length > 0;
+    if (deciding.isGranting && isKept) this.#keep(decision, granted, key);
     return decision;
   }
 

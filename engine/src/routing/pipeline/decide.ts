@@ -4,6 +4,7 @@
  */
 import { msOf } from '../../pools/index.js';
 import { matchRules, type RuleMatch } from '../rules/rule.js';
+import { claimantsIn } from './claimants.js';
 import type { Decision, DecisionInput, Fell, Hop, PoolSnapshot } from './decision.js';
 import { fallbackFor } from './fallback.js';
 import { nextOpenAt } from './hours.js';
@@ -22,6 +23,7 @@ interface Ending {
   readonly result?: HopResult | undefined;
   readonly retryAtUs?: number | undefined;
   readonly claimQueueId?: string | undefined;
+  readonly claimants?: Decision['claimants'];
 }
 
 function ended(input: DecisionInput, rules: RuleMatch, hops: readonly Hop[], ending: Ending): Decision {
@@ -37,6 +39,7 @@ function ended(input: DecisionInput, rules: RuleMatch, hops: readonly Hop[], end
     changes: ending.result?.changes ?? [],
     retryAtUs: ending.retryAtUs,
     claimQueueId: ending.claimQueueId,
+    claimants: ending.claimants ?? [],
   };
 }
 
@@ -97,8 +100,10 @@ class Walk {
   }
 
   #decided({ id, settings }: PoolView, result: HopResult): Decision {
-    if (result.isClaim === true) {
-      return this.#end({ outcome: 'queued_for_claim', poolId: id, claimQueueId: settings.claimQueueId });
+    if (result.claimants !== undefined) {
+      const { claimQueueId } = settings;
+      const { claimants } = result;
+      return this.#end({ outcome: 'queued_for_claim', poolId: id, result, claimQueueId, claimants });
     }
     return this.#end({ outcome: settings.requiresAcceptance ? 'offered' : 'assigned', poolId: id, result });
   }
@@ -127,11 +132,7 @@ class Walk {
       case 'dead_letter':
         return this.#end({ ...plain, outcome: 'dead_lettered' });
       case 'claim':
-        return this.#end({
-          ...plain,
-          outcome: 'queued_for_claim',
-          claimQueueId: fallback.target ?? settings.claimQueueId,
-        });
+        return this.#toQueue(fallback.target ?? settings.claimQueueId ?? '', result, plain);
       case 'default_recipient':
         return this.#toRecipient(view, fallback.target ?? settings.fallbackRecipientId ?? '', plain);
       case 'overflow':
@@ -142,6 +143,13 @@ class Walk {
         return nextPoolId;
       }
     }
+  }
+
+  /** Puts the work in a claim queue, unless it has expired there before, or there is nobody who could claim it. */
+  #toQueue(claimQueueId: string, { hop }: HopResult, plain: Ending): Decision {
+    const claimants = claimantsIn(hop.filtered);
+    const isOver = this.input.expiredIn?.includes(claimQueueId) === true || claimants.length === 0;
+    return this.#end(isOver ? plain : { ...plain, outcome: 'queued_for_claim', claimQueueId, claimants });
   }
 
   /** Tries the one recipient that a pool falls back to; it is filtered and admitted as any other. */

@@ -64,6 +64,8 @@ export interface DecisionInput {
   readonly conflicting?: ReadonlySet<string>;
   /** Recipients it was offered to before, the last one first. */
   readonly previous?: readonly string[];
+  /** Claim queues in which nobody claimed it in time; the first pool then falls back at once. Default: none. */
+  readonly expiredIn?: readonly string[];
 }
 
 /** One selection and what admission said of it. */
@@ -118,4 +120,6 @@ export interface Decision {
   readonly retryAtUs: number | undefined;
   /** Queue that it waits in for claims. */
   readonly claimQueueId: string | undefined;
+  /** Who may claim it there, best first. */
+  readonly claimants: readonly { readonly id: string; readonly units: number }[];
 }

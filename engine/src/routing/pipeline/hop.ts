@@ -16,6 +16,7 @@ import { isOpenAt } from './hours.js';
 import type { Reason } from './outcomes.js';
 import { Moment } from './moment.js';
 import { Evaluator, ruleScope } from './scope.js';
+import { firstWaveSize, MAX_CLAIMANTS } from './claimants.js';
 import type { PoolView } from './view.js';
 
 /** What a hop came to. */
@@ -24,8 +25,8 @@ export interface HopResult {
   readonly slate: readonly { readonly id: string; readonly units: number }[];
   readonly changes: readonly Change[];
   readonly retryAtUs?: number | undefined;
-  /** Whether work waits in the pool's claim queue. */
-  readonly isClaim?: boolean;
+  /** Who may claim the work, best first, where it waits in the pool's claim queue. */
+  readonly claimants?: HopResult['slate'];
 }
 
 /** Why a pool does not route this; undefined when it does. */
@@ -55,6 +56,8 @@ interface Hopping {
   readonly index: number;
   readonly direct: string | undefined;
   readonly dueUs: number | undefined;
+  /** Whether those who are chosen claim the work by themselves: nothing is granted then. */
+  readonly isClaim: boolean;
 }
 
 /** The moment of one attempt. */
@@ -91,11 +94,12 @@ function attempt(hopping: Hopping, candidates: readonly Candidate[], number: num
   const { view } = snapshot;
   const moment = momentOf(hopping, candidates, number);
   const strategy = hopping.direct === undefined ? view.compiled.strategy : direct(hopping.direct);
-  const options = { slateSize: view.settings.slateSize, tieBreak: view.tieBreak };
+  const slateSize = hopping.isClaim ? firstWaveSize(view.settings, candidates.length) : view.settings.slateSize;
+  const options = { slateSize, tieBreak: view.tieBreak };
   try {
     const selection = select(strategy, candidates, moment, options);
-    const isChosen = selection.slate.length >= leastOf(input);
-    const admission = isChosen ? input.admit?.(view.id, slateOf(hopping, selection)) : undefined;
+    const isAsked = selection.slate.length >= leastOf(input) && !hopping.isClaim;
+    const admission = isAsked ? input.admit?.(view.id, slateOf(hopping, selection)) : undefined;
     return { moment, draws: moment.draws, selection, admission, isError: false };
   } catch (caught) {
     // A key or score that fails on these values is the pool's fault, not the engine's: the decision says so.
@@ -154,36 +158,40 @@ export function runHop(
 ): HopResult {
   const { view } = snapshot;
   const untouched = { snapshot, filtered: undefined, attempts: [], direct: directId, fell: undefined };
-  const refused = poolReason(view, input) ?? (isOffered(snapshot, input, index) ? 'offers_exhausted' : undefined);
-  if (refused !== undefined) return { hop: { ...untouched, reason: refused }, slate: [], changes: [] };
+  const ended = (hop: Partial<Hop> & Pick<Hop, 'reason'>, retryAtUs?: number): HopResult => {
+    return { hop: { ...untouched, ...hop }, slate: [], changes: [], retryAtUs };
+  };
+  const closed = poolReason(view, input) ?? (isOffered(snapshot, input, index) ? 'offers_exhausted' : undefined);
+  // Who may claim the work is looked at although the pool is shut.
+  const isClaimed = closed !== undefined && fallbackFor(view, closed, input.tried ?? 0)?.kind === 'claim';
+  if (closed !== undefined && !isClaimed) return ended({ reason: closed });
   const enriched = enrich(view.enrichers, rules);
-  const none = { ...untouched, enriched };
-  if (enriched.isMissing) return { hop: { ...none, reason: 'enrichment_failed' }, slate: [], changes: [] };
+  if (enriched.isMissing) return ended({ reason: closed ?? 'enrichment_failed', enriched });
   const evaluator = new Evaluator(view.reads, rules, input.nowUs, enriched.values);
-  const filtered = filter({
-    view,
-    facts: snapshot.facts,
-    routable: input.routable,
-    nowUs: input.nowUs,
-    evaluator,
+  const filtered = filterIn(input, snapshot, evaluator, isFallback ? directId : undefined);
+  const none = { enriched, filtered };
+  if (closed !== undefined) return ended({ ...none, reason: closed });
+  if (index === 0 && (input.expiredIn ?? []).length > 0) return ended({ ...none, reason: 'claim_expired' });
+  if (filtered.retryAtUs !== undefined) return ended({ ...none, reason: 'all_cooling_down' }, filtered.retryAtUs);
+  const dueUs = dueUsOf(snapshot, input);
+  const isClaim = view.settings.isClaim && directId === undefined;
+  const hopping = { input, snapshot, enriched, evaluator, filtered, index, direct: directId, dueUs, isClaim };
+  return isLate(hopping) ? ended({ ...none, reason: 'sla_breach_predicted', dueUs }) : chooseIn(hopping);
+}
+
+function filterIn(
+  input: DecisionInput,
+  { view, facts, bindings }: PoolSnapshot,
+  evaluator: Evaluator,
+  standbyId: string | undefined,
+): Filtered {
+  return filter({
+    ...{ view, facts, evaluator, standbyId, routable: input.routable, nowUs: input.nowUs },
     pinned: input.pinned ?? NO_LIMITS,
     excluded: input.excluded ?? NOBODY,
     conflicting: input.conflicting ?? NOBODY,
-    bound: view.compiled.seats === undefined ? NOBODY : boundSeats(snapshot.bindings, input.nowUs),
-    standbyId: isFallback ? directId : undefined,
+    bound: view.compiled.seats === undefined ? NOBODY : boundSeats(bindings, input.nowUs),
   });
-  if (view.settings.isClaim && directId === undefined) {
-    return { hop: { ...none, filtered, reason: undefined }, slate: [], changes: [], isClaim: true };
-  }
-  if (filtered.retryAtUs !== undefined) {
-    const hop: Hop = { ...none, filtered, reason: 'all_cooling_down' };
-    return { hop, slate: [], changes: [], retryAtUs: filtered.retryAtUs };
-  }
-  const dueUs = dueUsOf(snapshot, input);
-  const hopping = { input, snapshot, enriched, evaluator, filtered, index, direct: directId, dueUs };
-  if (!isLate(hopping)) return chooseIn(hopping);
-  const hop: Hop = { ...none, filtered, reason: 'sla_breach_predicted', dueUs };
-  return { hop, slate: [], changes: [] };
 }
 
 const NO_LIMITS: ReadonlyMap<string, number> = new Map();
@@ -206,18 +214,17 @@ function chooseIn(hopping: Hopping): HopResult {
   const { snapshot, enriched, filtered } = hopping;
   return {
     hop: {
-      snapshot,
-      enriched,
-      filtered,
-      attempts,
-      direct: hopping.direct,
-      reason,
-      fell: undefined,
-      dueUs: hopping.dueUs,
+      ...{ snapshot, enriched, filtered, attempts, direct: hopping.direct, reason },
+      ...{ fell: undefined, dueUs: hopping.dueUs },
     },
-    slate: chosen === undefined ? [] : slateOf(hopping, chosen),
+    slate: chosen === undefined || hopping.isClaim ? [] : slateOf(hopping, chosen),
     changes: chosen?.changes ?? [],
+    ...(chosen !== undefined && hopping.isClaim && { claimants: rankedClaimants(hopping, chosen) }),
   };
+}
+
+function rankedClaimants({ filtered }: Hopping, { order }: Selection): HopResult['slate'] {
+  return order.slice(0, MAX_CLAIMANTS).map((each) => ({ id: each.id, units: unitsOf(filtered, each) }));
 }
 
 /** What a shadow of the pool is given: the moment of the hop, with a state and dice of its own. */

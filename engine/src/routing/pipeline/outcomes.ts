@@ -55,6 +55,7 @@ export const REASONS = {
   strategy_error: 'error',
   sla_breach_predicted: 'no_eligible_recipient',
   offers_exhausted: 'offers_exhausted',
+  claim_expired: 'claim_expired',
   recipient_capacity_exhausted: 'recipient_capacity_exhausted',
   capacity_authority_unavailable: 'capacity_authority_unavailable',
 } as const satisfies Record<string, Outcome>;

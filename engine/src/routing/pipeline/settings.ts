@@ -1,5 +1,6 @@
 /** A pool's configuration with everything that was left out filled in, durations in microseconds. */
-import { fallbacksOf, msOf, type Fallback, type PoolConfig } from '../../pools/index.js';
+import type { BudgetTerms, ClaimTerms, ClaimWave } from '../../claims/index.js';
+import { fallbacksOf, msOf, type Fallback, type ParamsOf, type PoolConfig } from '../../pools/index.js';
 
 /** What an SLA can ask for: that it is accepted, that somebody has answered, that it is done. */
 export type SlaClause = 'pickup' | 'first_response' | 'resolve';
@@ -24,10 +25,21 @@ export interface SlaSettings {
   readonly minHeadroomUs: number;
 }
 
+/** How work is claimed. */
+export interface ClaimSettings {
+  /** How long it may wait to be claimed. */
+  readonly ttlUs: number;
+  readonly waves: readonly ClaimWave[];
+  readonly terms: ClaimTerms;
+}
+
 /** What the pipeline asks of a pool. */
 export interface PoolSettings {
+  /** Whether recipients take work by themselves; else it is given to them. */
   readonly isClaim: boolean;
   readonly claimQueueId: string | undefined;
+  /** How what is put in a claim queue is claimed, by this pool or by its fallback. */
+  readonly claim: ClaimSettings;
   readonly timeoutUs: number;
   readonly requiresAcceptance: boolean;
   /** How long a recipient may take to answer an offer. */
@@ -74,12 +86,48 @@ function usOf(duration: string | undefined, byDefault: string): number {
   return msOf(duration ?? byDefault) * 1000;
 }
 
-/** The settings of a checked configuration. */
-export function settingsOf(config: PoolConfig): PoolSettings {
+function budgetOf(budget: NonNullable<PoolConfig['claim']>['budget']): BudgetTerms | null {
+  if (budget === undefined) return null;
+  const { period } = budget;
+  return {
+    maxClaims: budget.max_claims,
+    period:
+      'fixed' in period
+        ? { fixed: period.fixed, timezone: period.timezone ?? 'UTC' }
+        : { rollingUs: usOf(period.rolling, '0s') },
+    maxOpen: budget.max_open ?? null,
+    cooldownAfterClaimUs: usOf(budget.cooldown_after_claim, '0s'),
+    refundsReleases: budget.release_refunds ?? false,
+    carryOver: budget.carry_over ?? 0,
+  };
+}
+
+/** Waves and time as the strategy says, else as the configuration does. */
+function claimOf({ claim = {} }: PoolConfig, shark: ParamsOf<'shark_tank'> | undefined): ClaimSettings {
+  const said = shark?.waves ?? claim.waves ?? [];
+  const waves = said.length === 0 ? [{}] : said;
+  return {
+    ttlUs: usOf(shark?.claim_ttl ?? claim.claim_ttl, '15m'),
+    waves: waves.map(({ size, after }) => ({ size: size ?? null, afterUs: usOf(after, '0s') })),
+    terms: {
+      allowsRelease: claim.allow_release ?? true,
+      cooldownAfterReleaseUs: usOf(claim.cooldown_after_release, '0s'),
+      budget: budgetOf(claim.budget),
+    },
+  };
+}
+
+/**
+ * The settings of a checked configuration.
+ *
+ * @param shark parameters of the strategy shark_tank, where it is the pool's
+ */
+export function settingsOf(config: PoolConfig, shark?: ParamsOf<'shark_tank'>): PoolSettings {
   const { slow_start: slow, capacity_headroom_pct: pct = 0, headroom_priority: priority, sla } = config;
   return {
-    isClaim: config.routing_mode === 'claim',
+    isClaim: config.routing_mode === 'claim' || shark !== undefined,
     claimQueueId: config.claim_queue_id,
+    claim: claimOf(config, shark),
     timeoutUs: usOf(config.default_timeout, '30s'),
     requiresAcceptance: config.requires_acceptance ?? false,
     offerTimeoutUs: usOf(config.offer_timeout, '60s'),

@@ -248,7 +248,7 @@ export function poolView(
     ...(eligibility === undefined ? [] : [eligibility]),
     ...enrichers.flatMap(({ expression }) => expression ?? []),
   ];
-  const settings = settingsOf(config);
+  const settings = settingsOf(config, node.strategy === 'shark_tank' ? node.params : undefined);
   return {
     id: pool.id,
     version: pool.version,

@@ -1,6 +1,6 @@
 /** The clocks of an assignment that a decision makes, ready to be stored. */
-import type { Hop } from '../pipeline/decision.js';
 import type { Hours } from '../pipeline/hours.js';
+import type { Member, PoolView } from '../pipeline/view.js';
 import type { SlaSettings } from '../pipeline/settings.js';
 import type { RouteAsk } from '../lane/ask.js';
 import { clocksOf, nextLookUs } from './clock.js';
@@ -14,19 +14,26 @@ export interface MadeAssignment {
   readonly recipientId: string;
   readonly ask: RouteAsk;
   readonly decidedUs: number;
+  /** Whether nobody has to accept it any more. */
+  readonly isAccepted: boolean;
 }
 
-function hoursOf(sla: SlaSettings, { snapshot, filtered }: Hop, recipientId: string): Hours {
-  if (!sla.byRecipient) return snapshot.view.hours;
-  return filtered?.looked.find(({ member }) => member.id === recipientId)?.member.hours;
+function hoursOf(sla: SlaSettings, { hours, members, standbys }: PoolView, recipientId: string): Hours {
+  if (!sla.byRecipient) return hours;
+  const isIt = ({ id }: Member): boolean => id === recipientId;
+  return (members.find(isIt) ?? standbys.find(isIt))?.hours;
 }
 
-/** Its clocks. Of work that is routed again because it was late, what is over by then is not told once more. */
-export function newClocks(sla: SlaSettings, hop: Hop, made: MadeAssignment): readonly NewClock[] {
+/**
+ * Its clocks, by the SLA of its pool. Of work that is routed again because it was late, what is over by then is not
+ * told once more.
+ */
+export function newClocks(view: PoolView, made: MadeAssignment): readonly NewClock[] {
+  const { sla } = view.settings;
+  if (sla === undefined) return [];
   const { tenantId, assignmentId, recipientId, ask, decidedUs } = made;
-  const { view } = hop.snapshot;
   const times = { receivedUs: ask.routable.receivedUs, decidedUs };
-  const clocks = clocksOf(sla, hoursOf(sla, hop, recipientId), times, !view.settings.requiresAcceptance);
+  const clocks = clocksOf(sla, hoursOf(sla, view, recipientId), times, made.isAccepted);
   const { reroute } = sla;
   const again =
     reroute === undefined

@@ -131,10 +131,11 @@ export class SlaDriver {
       const ask: RouteAsk = again;
       const idempotencyKey = `sla/${assignmentId}/${clause}`;
       const { stored } = await this.parts.route({ tenantId, principalId: NOBODY, ask, idempotencyKey });
-      if (stored.outcomeClass === 'success') await this.#takeAway(due);
+      const isHandedOn = stored.outcomeClass === 'success' || stored.outcome === 'queued_for_claim';
+      if (isHandedOn) await this.#takeAway(due);
       if (stored.outcomeClass === 'infrastructure') return;
       await noteRerouted(this.parts.db, due, stored.decisionId);
-      if (stored.outcomeClass === 'success') this.#tell('rerouted', due);
+      if (isHandedOn) this.#tell('rerouted', due);
     } catch (error) {
       this.parts.onError(error);
     }

@@ -194,6 +194,9 @@ function combinatorOf(node: StrategyNode, of: readonly Strategy[], cel: Compilin
       return escalated(node.params, first, cel);
     case 'slow_start':
       return slowStart(node.params, first);
+    case 'shark_tank':
+      // Ranks to whom the work is offered first; that they have to claim it is the pool's affair.
+      return first;
     default:
       return impossible('strategy-name', `${node.strategy} is not compiled`);
   }

@@ -159,6 +159,8 @@ const CHOICES: readonly [object, ...object[]] = [
   { config: { recipe: { name: 'fair_rotation' } } },
   { config: { recipe: { name: 'cheapest_healthy', params: { min_success: 0.4 } } } },
   { config: { recipe: { name: 'best_skill_relax' } } },
+  { config: { recipe: { name: 'lead_pond' }, claim_queue_id: idOf(600) } },
+  { config: { recipe: { name: 'speed_to_lead' }, claim_queue_id: idOf(600) } },
   { config: { recipe: { name: 'canary', params: { share_bps: 4000, strategies: ['random', 'fair_share'] } } } },
   {
     config: {
@@ -178,6 +180,8 @@ const FALLBACKS: readonly [object, ...object[]] = [
     catchall_pool_id: idOf(502),
   },
   { fallback: { kind: 'default_recipient' }, fallback_recipient_id: idOf(2) },
+  { fallback: { kind: 'claim' }, claim_queue_id: idOf(601) },
+  { fallback: [{ kind: 'claim', on: ['claim_expired', 'pool_closed'], target: idOf(602) }, { kind: 'dead_letter' }] },
   { fallback: { kind: 'overflow', on_outage: true }, overflow_pool_id: idOf(500), max_routing_depth: 2 },
 ];
 
@@ -198,6 +202,7 @@ const BEHAVIOURS: readonly [object, ...object[]] = [
   { schedule: { weekly: [{ days: ['sat'], open: '00:00', close: '24:00' }] } },
   { schedule: { weekly: [{ days: ['mon'], open: '09:00', close: '17:00' }] } },
   { routing_mode: 'claim', claim_queue_id: idOf(600) },
+  { routing_mode: 'claim', claim_queue_id: idOf(600), claim: { waves: [{ size: 2 }, { after: '60s' }] } },
   { requires_acceptance: true },
 ];
 
@@ -325,6 +330,7 @@ export function randomInput(world: readonly PoolSnapshot[], seed: number): Decis
     offers: dice.chance(15) ? dice.below(7) : 0,
     family: dice.chance(40) ? idOf(700) : undefined,
     duplicateOf: dice.chance(2) ? idOf(99) : undefined,
+    expiredIn: dice.chance(5) ? [idOf(600)] : [],
     previous: dice.chance(30) ? [idOf(1), idOf(3)] : [],
     pinned: dice.chance(20) ? new Map([[idOf(1), 2]]) : new Map(),
     excluded: dice.chance(10) ? new Set([idOf(2)]) : new Set(),

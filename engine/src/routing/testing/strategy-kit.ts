@@ -207,6 +207,7 @@ export const TREES: readonly (readonly [name: string, strategy: Strategy])[] = (
     ['custom', { strategy: 'custom', params: { name: 'mine' } }],
     ['seats', { strategy: 'seat_affinity' }],
     ['ladder', { strategy: 'escalate_on_retry', params: { start: 1 }, of: ['smooth_weighted_round_robin'] }],
+    ['shark_tank', { strategy: 'shark_tank', params: { waves: [{ size: 1 }, { after: '60s' }] } }],
   ] as const
 ).map(([name, tree]): [string, Strategy] => [name, strategyTree(tree)]);
 

@@ -9,6 +9,8 @@ export type ObjectKind =
   | 'api_key'
   | 'assignment'
   | 'bundle'
+  | 'claim_item'
+  | 'claim_queue'
   | 'endpoint'
   | 'pool'
   | 'recipient'
@@ -23,6 +25,8 @@ export const OBJECT_KINDS: readonly ObjectKind[] = [
   'api_key',
   'assignment',
   'bundle',
+  'claim_item',
+  'claim_queue',
   'endpoint',
   'pool',
   'recipient',
@@ -51,6 +55,13 @@ const AUDITED: Readonly<Record<string, AuditedMethod>> = {
   '/ductor.v1.AssignmentService/RespondAssignment': { kind: 'assignment', field: 'assignmentId' },
   // Each object that changes has a row of its own.
   '/ductor.v1.BundleService/ApplyRoutingBundle': { kind: 'bundle', field: 'expectedPlan' },
+  '/ductor.v1.ClaimService/ClaimItem': { kind: 'claim_item', field: 'itemId' },
+  '/ductor.v1.ClaimService/CompleteClaim': { kind: 'claim_item', field: 'itemId' },
+  '/ductor.v1.ClaimService/CreateClaimQueue': { kind: 'claim_queue', field: 'name' },
+  '/ductor.v1.ClaimService/DeclineClaim': { kind: 'claim_item', field: 'itemId' },
+  '/ductor.v1.ClaimService/DeleteClaimQueue': { kind: 'claim_queue', field: 'queueId' },
+  '/ductor.v1.ClaimService/ReleaseClaim': { kind: 'claim_item', field: 'itemId' },
+  '/ductor.v1.ClaimService/UpdateClaimQueue': { kind: 'claim_queue', field: 'queueId' },
   '/ductor.v1.EndpointService/DeleteEndpoint': { kind: 'endpoint', field: 'endpointId' },
   '/ductor.v1.EndpointService/RegisterEndpoint': { kind: 'endpoint', field: 'name' },
   '/ductor.v1.PoolService/CreatePool': { kind: 'pool', field: 'name' },

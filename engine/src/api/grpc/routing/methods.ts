@@ -5,6 +5,8 @@ import { RoutingServiceService } from '../../../gen/ductor/v1/routing.js';
 import { RuleServiceService } from '../../../gen/ductor/v1/rule.js';
 import type { GuardOptions } from '../guard.js';
 import { ServiceBuilder } from '../service.js';
+import { claimMethods } from '../claims/methods.js';
+import type { ClaimParts } from '../claims/queue-service.js';
 import * as assignments from './assignment-service.js';
 import * as bundles from './bundle-service.js';
 import * as decisions from './decision-service.js';
@@ -20,7 +22,8 @@ export type RoutingServiceParts = rules.RuleServiceParts &
   outcomes.OutcomeParts &
   decisions.DecisionParts &
   shadows.ShadowParts &
-  assignments.AssignmentParts;
+  assignments.AssignmentParts &
+  ClaimParts;
 
 function ruleMethods(parts: RoutingServiceParts, guard: GuardOptions): ServiceBuilder {
   const R = RuleServiceService;
@@ -74,10 +77,10 @@ function bundleMethods(parts: RoutingServiceParts, guard: GuardOptions): Service
     .unary(B.exportRoutingBundle, bundles.exportBundle(parts));
 }
 
-/** RuleService, BundleService, RoutingService and AssignmentService. */
+/** RuleService, BundleService, RoutingService, AssignmentService and ClaimService. */
 export function routingMethods(parts: RoutingServiceParts, guard: GuardOptions): readonly ServiceBuilder[] {
   return [
     ...[ruleMethods(parts, guard), bundleMethods(parts, guard)],
-    ...[decisionMethods(parts, guard), assignmentMethods(parts, guard)],
+    ...[decisionMethods(parts, guard), assignmentMethods(parts, guard), claimMethods(parts, guard)],
   ];
 }

@@ -207,10 +207,8 @@ describe('Route', () => {
   it('says what is wrong with a request, and what there is not yet', async () => {
     const bad = await rest('POST', '/api/routing/route', { pool_id: 'x', routable: { priority: 2_000_000 } });
     expect([bad.status, bad.error]).toEqual([400, 'invalid_argument']);
-    const [claims] = await poolOf(1, {
-      config: { routing_mode: 'claim', claim_queue_id: '01900000-0000-7000-8000-000000000001' },
-    });
-    expect((await route({ pool_id: claims })).error).toBe('unimplemented');
+    const [queues] = await poolOf(0, { config: { fallback: { kind: 'queue' } } });
+    expect((await route({ pool_id: queues })).error).toBe('unimplemented');
   });
 });
 

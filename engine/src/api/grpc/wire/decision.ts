@@ -20,12 +20,14 @@ export function decisionMessage(stored: StoredDecision, explanation?: Explanatio
     decidedAt: timestampOf(stored.decidedAtUs),
     retryAt: stored.retryAtUs === null ? undefined : timestampOf(stored.retryAtUs),
     duplicateOf: stored.duplicateOf ?? '',
+    claimItemId: stored.outcome === 'queued_for_claim' ? stored.decisionId : '',
   };
 }
 
 /** A decision that is not stored: a preview. */
 export function previewMessage(decision: Decision, explanation?: Explanation): RoutingDecision {
-  return decisionMessage(storedDecisionOf(decision, []), explanation);
+  // Nothing waits for a claim.
+  return { ...decisionMessage(storedDecisionOf(decision, []), explanation), claimItemId: '' };
 }
 
 function hopMessage({ dropped, ranking, attempts, propensity, enrichments, ...hop }: ExplainedHop): HopMessage {

@@ -27,6 +27,10 @@ export interface Ids {
   /** A decision in the pool, and the offer that came of it: made anew each time. */
   readonly decisionId: string;
   readonly assignmentId: string;
+  /** A claim queue, another one each time, and an item of it that is offered to `claimantId`, and to nobody else. */
+  readonly queueId: string;
+  readonly itemId: string;
+  readonly claimantId: string;
 }
 
 /** Ids of nothing. */
@@ -43,6 +47,9 @@ export const NOBODY: Ids = {
   ruleId: '01900000-0000-7000-8000-000000000011',
   decisionId: '01900000-0000-7000-8000-000000000012',
   assignmentId: '01900000-0000-7000-8000-000000000013',
+  queueId: '01900000-0000-7000-8000-000000000014',
+  itemId: '01900000-0000-7000-8000-000000000015',
+  claimantId: '01900000-0000-7000-8000-000000000016',
 };
 
 /** How to ask. */
@@ -101,6 +108,33 @@ export const GOOD_REQUESTS: Readonly<Record<string, GoodRequest>> = {
   })),
   '/ductor.v1.BundleService/DiffRoutingBundle': plain(() => ({ bundle: {} })),
   '/ductor.v1.BundleService/ExportRoutingBundle': plain(() => ({})),
+  '/ductor.v1.ClaimService/ClaimItem': naming(({ itemId, claimantId }) => ({
+    ...{ item_id: itemId, recipient_id: claimantId },
+  })),
+  '/ductor.v1.ClaimService/CompleteClaim': {
+    ...naming(({ itemId, claimantId }) => ({ item_id: itemId, recipient_id: claimantId })),
+    answer: 'claim_state_conflict',
+  },
+  '/ductor.v1.ClaimService/CreateClaimQueue': plain(() => ({ name: freshName() })),
+  '/ductor.v1.ClaimService/DeclineClaim': naming(({ itemId, claimantId }) => ({
+    ...{ item_id: itemId, recipient_id: claimantId },
+  })),
+  // Work waits in it.
+  '/ductor.v1.ClaimService/DeleteClaimQueue': {
+    ...naming(({ queueId }) => ({ queue_id: queueId })),
+    answer: 'claim_queue_in_use',
+  },
+  '/ductor.v1.ClaimService/GetClaimItem': naming(({ itemId }) => ({ item_id: itemId })),
+  '/ductor.v1.ClaimService/GetClaimQueue': naming(({ queueId }) => ({ queue_id: queueId })),
+  '/ductor.v1.ClaimService/ListClaimItems': naming(({ queueId }) => ({ queue_id: queueId })),
+  '/ductor.v1.ClaimService/ListClaimQueues': plain(() => ({})),
+  '/ductor.v1.ClaimService/ReleaseClaim': {
+    ...naming(({ itemId, claimantId }) => ({ item_id: itemId, recipient_id: claimantId })),
+    answer: 'claim_state_conflict',
+  },
+  '/ductor.v1.ClaimService/UpdateClaimQueue': naming(({ queueId }) => ({
+    ...{ queue_id: queueId, queue: { description: 'x' }, update_mask: 'description' },
+  })),
   '/ductor.v1.EndpointService/DeleteEndpoint': naming(({ endpointId }) => ({ endpoint_id: endpointId })),
   '/ductor.v1.EndpointService/GetEndpoint': naming(({ endpointId }) => ({ endpoint_id: endpointId })),
   '/ductor.v1.EndpointService/ListEndpoints': plain(() => ({})),

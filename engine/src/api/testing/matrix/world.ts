@@ -1,4 +1,5 @@
 /** Two tenants with everything a method can name, and keys of every kind. */
+import { ClaimServiceService, CreateClaimQueueRequest } from '../../../gen/ductor/v1/claim.js';
 import { EndpointForm, EndpointServiceService, RegisterEndpointRequest } from '../../../gen/ductor/v1/endpoint.js';
 import { CreatePoolRequest, PoolServiceService } from '../../../gen/ductor/v1/pool.js';
 import { CreateRecipientRequest, RecipientServiceService, RecipientState } from '../../../gen/ductor/v1/recipient.js';
@@ -119,6 +120,21 @@ async function makeOffer(client: TestClient): Promise<Pick<Ids, 'poolId' | 'deci
   return { poolId, decisionId: data?.id ?? '', assignmentId: data?.assignmentIds[0] ?? '' };
 }
 
+async function makeClaim(client: TestClient): Promise<Pick<Ids, 'queueId' | 'itemId' | 'claimantId'>> {
+  const number = (pools += 1);
+  const created = CreateClaimQueueRequest.fromPartial({ name: `pond-${number}` });
+  const queueId = (await call(client, ClaimServiceService.createClaimQueue, created)).data?.id ?? '';
+  const config = { routingMode: 'claim', claimQueueId: queueId };
+  const pool = CreatePoolRequest.fromPartial({ name: `claimed-${number}`, config });
+  const poolId = (await call(client, PoolServiceService.createPool, pool)).data?.id ?? '';
+  const state = RecipientState.RECIPIENT_STATE_AVAILABLE;
+  const member = CreateRecipientRequest.fromPartial({ poolId, name: `claimant-${number}`, state });
+  const claimantId = (await call(client, RecipientServiceService.createRecipient, member)).data?.id ?? '';
+  const route = RouteRequest.fromPartial({ poolId, routable: { id: 'lead-1' } });
+  const { data } = await call(client, RoutingServiceService.route, route);
+  return { queueId, itemId: data?.claimItemId ?? '', claimantId };
+}
+
 async function makeRule(client: TestClient): Promise<string> {
   const request = CreateRuleRequest.fromPartial({ name: `named-${(pools += 1)}`, expr: 'true', action: 'drop' });
   return (await call(client, RuleServiceService.createRule, request)).data?.id ?? '';
@@ -181,6 +197,7 @@ export async function matrixWorld(node: TestNode, name: string): Promise<MatrixW
         openRunId: isFor('RunService') ? await startRun(client, familySlug) : NOBODY.openRunId,
         ...(isForPools ? await makePool(client) : {}),
         ...(isFor('RoutingService') || isFor('AssignmentService') ? await makeOffer(client) : {}),
+        ...(isFor('ClaimService') ? await makeClaim(client) : {}),
         ruleId: isFor('RuleService') ? await makeRule(client) : NOBODY.ruleId,
         scheduleId: isFor('ScheduleService') ? await makeSchedule(client, familySlug) : NOBODY.scheduleId,
         endpointId: isFor('EndpointService') ? await registerEndpoint(client) : NOBODY.endpointId,

@@ -202,23 +202,57 @@ export interface SlowStart {
 
 /** How recipients take work out of a claim queue. */
 export interface ClaimConfig {
-  claimTtl?: string | undefined;
-  allowRelease?: boolean | undefined;
+  /** How long work waits to be claimed, "1s" to "30d". Default "15m". */
+  claimTtl?:
+    | string
+    | undefined;
+  /** Whether who has claimed may give back. Default true. */
+  allowRelease?:
+    | boolean
+    | undefined;
+  /** How long a recipient claims nothing of the queue once it has released, at most "24h". Default "0s". */
   cooldownAfterRelease?: string | undefined;
-  budget?: ClaimBudget | undefined;
+  budget?:
+    | ClaimBudget
+    | undefined;
+  /** At most 10, by time. Default: everybody at once. */
+  waves: ClaimWave[];
 }
 
-/** How much one recipient may claim. */
+/** From when on how many more recipients are offered the work, best ranked first. */
+export interface ClaimWave {
+  /** 1 to 1,000. Absent: everybody who is left. */
+  size?:
+    | number
+    | undefined;
+  /** After the work was queued, at most "30d". Default "0s", which is the first one's. */
+  after?: string | undefined;
+}
+
+/** How much one recipient may claim of the queue. */
 export interface ClaimBudget {
+  /** In each period, 1 to 10,000. */
   maxClaims: number;
-  period: ClaimPeriod | undefined;
-  maxOpen?: number | undefined;
-  cooldownAfterClaim?: string | undefined;
+  period:
+    | ClaimPeriod
+    | undefined;
+  /** Claims that have not ended, 1 to 10,000. Default: any number. */
+  maxOpen?:
+    | number
+    | undefined;
+  /** How long a recipient claims nothing more once it has claimed, at most "24h". Default "0s". */
+  cooldownAfterClaim?:
+    | string
+    | undefined;
+  /** Whether a claim that is released counts no more. Default false. */
   releaseRefunds?:
     | boolean
     | undefined;
-  /** "recipient" (default) or "team". */
-  scope?: string | undefined;
+  /** "recipient" (default). */
+  scope?:
+    | string
+    | undefined;
+  /** What is left of the period before counts for this one, up to so many. Default 0. */
   carryOver?: number | undefined;
 }
 
@@ -1492,7 +1526,13 @@ export const SlowStart: MessageFns<SlowStart> = {
 };
 
 function createBaseClaimConfig(): ClaimConfig {
-  return { claimTtl: undefined, allowRelease: undefined, cooldownAfterRelease: undefined, budget: undefined };
+  return {
+    claimTtl: undefined,
+    allowRelease: undefined,
+    cooldownAfterRelease: undefined,
+    budget: undefined,
+    waves: [],
+  };
 }
 
 export const ClaimConfig: MessageFns<ClaimConfig> = {
@@ -1508,6 +1548,9 @@ export const ClaimConfig: MessageFns<ClaimConfig> = {
     }
     if (message.budget !== undefined) {
       ClaimBudget.encode(message.budget, writer.uint32(34).fork()).join();
+    }
+    for (const v of message.waves) {
+      ClaimWave.encode(v!, writer.uint32(42).fork()).join();
     }
     return writer;
   },
@@ -1557,6 +1600,14 @@ export const ClaimConfig: MessageFns<ClaimConfig> = {
             message.budget = ClaimBudget.decode(reader, reader.uint32());
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.waves.push(ClaimWave.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1580,6 +1631,74 @@ export const ClaimConfig: MessageFns<ClaimConfig> = {
     message.budget = (object.budget !== undefined && object.budget !== null)
       ? ClaimBudget.fromPartial(object.budget)
       : undefined;
+    message.waves = object.waves?.map((e) => ClaimWave.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseClaimWave(): ClaimWave {
+  return { size: undefined, after: undefined };
+}
+
+export const ClaimWave: MessageFns<ClaimWave> = {
+  encode(message: ClaimWave, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.size !== undefined) {
+      writer.uint32(8).uint32(message.size);
+    }
+    if (message.after !== undefined) {
+      writer.uint32(18).string(message.after);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ClaimWave {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseClaimWave();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.size = reader.uint32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.after = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ClaimWave>, I>>(base?: I): ClaimWave {
+    return ClaimWave.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ClaimWave>, I>>(object: I): ClaimWave {
+    const message = createBaseClaimWave();
+    message.size = object.size ?? undefined;
+    message.after = object.after ?? undefined;
     return message;
   },
 };

@@ -136,6 +136,8 @@ export interface RoutingDecision {
   /** The first decision about the same work, for the outcome "duplicate". */
   duplicateOf: string;
   routableId: string;
+  /** The item that waits to be claimed, for the outcome "queued_for_claim": its id is the decision's. */
+  claimItemId: string;
 }
 
 /** Recipients that one verdict took out. */
@@ -1127,6 +1129,7 @@ function createBaseRoutingDecision(): RoutingDecision {
     retryAt: undefined,
     duplicateOf: "",
     routableId: "",
+    claimItemId: "",
   };
 }
 
@@ -1173,6 +1176,9 @@ export const RoutingDecision: MessageFns<RoutingDecision> = {
     }
     if (message.routableId !== "") {
       writer.uint32(114).string(message.routableId);
+    }
+    if (message.claimItemId !== "") {
+      writer.uint32(122).string(message.claimItemId);
     }
     return writer;
   },
@@ -1302,6 +1308,14 @@ export const RoutingDecision: MessageFns<RoutingDecision> = {
             message.routableId = reader.string();
             continue;
           }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.claimItemId = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1339,6 +1353,7 @@ export const RoutingDecision: MessageFns<RoutingDecision> = {
       : undefined;
     message.duplicateOf = object.duplicateOf ?? "";
     message.routableId = object.routableId ?? "";
+    message.claimItemId = object.claimItemId ?? "";
     return message;
   },
 };

@@ -1,0 +1,34 @@
+/** What this room needs of others: somebody who is told, within the transaction, what becomes of items. */
+import type { Queryable } from '../store/index.js';
+import type { ClaimItem } from './item/claim-item.js';
+
+/** What became of an item. */
+export interface ClaimEvent {
+  readonly kind: 'claimed' | 'released' | 'completed' | 'expired' | 'withdrawn';
+  /** As it is then; `waiter` names whom it concerns. */
+  readonly item: ClaimItem;
+}
+
+/**
+ * Who waits for items. It is told of those that name a waiter, inside the transaction that changes them: what it writes
+ * there is committed with the change or not at all. It only inserts: it must lock neither runs nor accounts, whose turn
+ * in the order of locks is over by then.
+ */
+export interface ClaimWaiters {
+  told(tx: Queryable, tenantId: string, events: readonly ClaimEvent[]): Promise<void>;
+}
+
+/** Nobody waits. */
+export const NO_WAITERS: ClaimWaiters = { told: async () => undefined };
+
+/** Tells who waits, if any of the events concerns anybody; events of several tenants go to each apart. */
+export async function tellWaiters(waiters: ClaimWaiters, tx: Queryable, events: readonly ClaimEvent[]): Promise<void> {
+  const concerned = events.filter(({ item }) => item.waiter !== null);
+  for (const tenantId of new Set(concerned.map(({ item }) => item.tenantId))) {
+    await waiters.told(
+      tx,
+      tenantId,
+      concerned.filter(({ item }) => item.tenantId === tenantId),
+    );
+  }
+}

@@ -1,0 +1,56 @@
+import { impossible } from '../../../kernel/index.js';
+import { prepared, type Queryable } from '../../../store/index.js';
+import type { ClaimQueue, ClaimQueueFields } from '../claim-queue.js';
+import { QUEUE_COLUMNS, toQueue, type QueueRow } from './queue-row.js';
+
+const INSERT = prepared(
+  'claims_insert_queue',
+  `insert into ductor.claim_queue as q (tenant_id, queue_id, fields) values ($1::uuid, $2::uuid, $3::jsonb)
+    on conflict (tenant_id, name) do nothing returning ${QUEUE_COLUMNS}`,
+);
+const UPDATE = prepared(
+  'claims_update_queue',
+  `update ductor.claim_queue q set fields = $3::jsonb, record_version = q.record_version + 1,
+      updated_at = ductor.now_us()
+    where q.tenant_id = $1::uuid and q.queue_id = $2::uuid returning ${QUEUE_COLUMNS}`,
+);
+const WAITS = prepared(
+  'claims_queue_waits',
+  `select exists (select 1 from ductor.claim_item i
+      where i.tenant_id = $1::uuid and i.queue_id = $2::uuid and i.state in ('open', 'claimed')) as waits`,
+);
+
+/** Stores a new queue; undefined: its name is taken. */
+export async function insertQueue(
+  tx: Queryable,
+  tenantId: string,
+  queueId: string,
+  fields: ClaimQueueFields,
+): Promise<ClaimQueue | undefined> {
+  const { rows } = await tx.query<QueueRow>(INSERT, [tenantId, queueId, JSON.stringify(fields)]);
+  return rows[0] && toQueue(rows[0]);
+}
+
+/** Stores what a locked queue is now. Throws what the database throws when another one has the name. */
+export async function updateQueue(
+  tx: Queryable,
+  tenantId: string,
+  queueId: string,
+  fields: ClaimQueueFields,
+): Promise<ClaimQueue> {
+  const { rows } = await tx.query<QueueRow>(UPDATE, [tenantId, queueId, JSON.stringify(fields)]);
+  return toQueue(rows[0] ?? impossible('claim-queue-gone', 'a queue was gone while its row was locked'));
+}
+
+/** Whether work waits in a locked queue, or somebody has work out of it. */
+export async function hasWork(tx: Queryable, tenantId: string, queueId: string): Promise<boolean> {
+  const { rows } = await tx.query<{ waits: boolean }>(WAITS, [tenantId, queueId]);
+  return rows[0]?.waits === true;
+}
+
+/** Removes a locked queue, and what recipients have used of it. */
+export async function deleteQueue(tx: Queryable, tenantId: string, queueId: string): Promise<void> {
+  const ids = [tenantId, queueId];
+  await tx.query('delete from ductor.claim_queue where tenant_id = $1::uuid and queue_id = $2::uuid', ids);
+  await tx.query('delete from ductor.claim_budget_usage where tenant_id = $1::uuid and queue_id = $2::uuid', ids);
+}

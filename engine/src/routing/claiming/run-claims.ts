@@ -1,0 +1,152 @@
+/**
+ * One batch of calls about claims of one tenant in one transaction. Locks in this order, which is everybody's: accounts
+ * of capacity, usage of budgets, items, each kind by id; what is decided by is read by later statements. Then all is
+ * folded in the order in which it came, and written.
+ */
+import {
+  insertAssignments,
+  lockAccounts,
+  readAccounts,
+  readAssignments,
+  writeAccounts,
+  writeAssignments,
+  type StoredAssignment,
+} from '../../capacity/index.js';
+import {
+  countOpenClaims,
+  lockItems,
+  lockUsage,
+  readAsks,
+  readItems,
+  readUsage,
+  tellWaiters,
+  writeItems,
+  writeUsage,
+  type Claimer,
+  type ClaimItem,
+  type ClaimWaiters,
+} from '../../claims/index.js';
+import { readPoolStatus, readRecipientStatus } from '../../pools/index.js';
+import type { Queryable } from '../../store/index.js';
+import { deedOf, insertAudit } from '../../tenancy/index.js';
+import type { PoolView } from '../pipeline/view.js';
+import { newClocks } from '../sla/new-clocks.js';
+import { insertClocks, type NewClock } from '../sla/sql/clocks.js';
+import type { ClaimCall, ClaimResult } from './claim-call.js';
+import { isExpiredAsk } from './claim-item-of.js';
+import { Claiming, type ClaimWorld } from './claiming.js';
+
+/** What it needs beside the transaction. */
+export interface ClaimRunParts {
+  readonly waiters: ClaimWaiters;
+  readonly newId: () => string;
+  /** Views of pools, for the clocks of what is claimed; undefined for those that there are not. */
+  readonly views: ReadonlyMap<string, PoolView | undefined>;
+}
+
+const LOCK_TIMEOUT = "set local lock_timeout = '500ms'";
+
+const distinct = (ids: readonly string[]): readonly string[] => [...new Set(ids)];
+
+/** Recipients in queues whose usage the calls may change. */
+function claimersIn(calls: readonly ClaimCall[], items: ReadonlyMap<string, ClaimItem>): readonly Claimer[] {
+  const found = calls.flatMap(({ itemId, recipientId, verb }): Claimer[] => {
+    const item = items.get(itemId);
+    if (item === undefined || verb === 'decline' || verb === 'complete') return [];
+    // A row is made for nobody who is not even offered the item.
+    return item.claimants.some((each) => each.recipientId === recipientId)
+      ? [{ queueId: item.queueId, recipientId }]
+      : [];
+  });
+  return [...new Map(found.map((each) => [`${each.queueId}/${each.recipientId}`, each])).values()];
+}
+
+/** Takes all locks. */
+async function lockAll(tx: Queryable, tenantId: string, calls: readonly ClaimCall[]): Promise<readonly Claimer[]> {
+  await tx.query(LOCK_TIMEOUT);
+  const itemIds = distinct(calls.map(({ itemId }) => itemId));
+  // Queue and claimants of an item never change: what is locked may be worked out before.
+  const claimers = claimersIn(calls, await readItems(tx, tenantId, itemIds));
+  await lockAccounts(tx, tenantId, distinct(calls.map(({ recipientId }) => recipientId)));
+  await lockUsage(tx, tenantId, claimers);
+  await lockItems(tx, tenantId, itemIds);
+  return claimers;
+}
+
+async function readWorld(
+  tx: Queryable,
+  tenantId: string,
+  calls: readonly ClaimCall[],
+  claimers: readonly Claimer[],
+  newId: () => string,
+): Promise<ClaimWorld> {
+  const recipientIds = distinct(calls.map(({ recipientId }) => recipientId));
+  const items = await readItems(tx, tenantId, distinct(calls.map(({ itemId }) => itemId)));
+  const assignmentIds = [...items.values()].flatMap(({ assignmentId }) => assignmentId ?? []);
+  const queueIds = distinct(claimers.map(({ queueId }) => queueId));
+  const pools = distinct([...items.values()].map(({ poolId }) => poolId)).map((poolId) => ({ tenantId, poolId }));
+  return {
+    ...(await readAccounts(tx, tenantId, recipientIds)),
+    ...{ items, newId },
+    assignments:
+      assignmentIds.length === 0
+        ? new Map<string, StoredAssignment>()
+        : await readAssignments(tx, tenantId, assignmentIds),
+    usage: await readUsage(tx, tenantId, claimers),
+    open: queueIds.length === 0 ? new Map() : await countOpenClaims(tx, tenantId, recipientIds, queueIds),
+    pools: await readPoolStatus(tx, pools),
+    recipients: await readRecipientStatus(tx, tenantId, recipientIds),
+  };
+}
+
+/** The clocks of what was claimed; they count from when the work came in, or from the claim. */
+async function clocksOf(
+  tx: Queryable,
+  tenantId: string,
+  { made }: Claiming,
+  { views }: ClaimRunParts,
+): Promise<readonly NewClock[]> {
+  const clocked = made.filter(({ poolId }) => views.get(poolId)?.settings.sla !== undefined);
+  const asks = await readAsks(
+    tx,
+    tenantId,
+    clocked.flatMap(({ claimItemId }) => claimItemId ?? []),
+  );
+  return clocked.flatMap(({ assignmentId, recipientId, poolId, claimItemId, createdAtUs: decidedUs }) => {
+    const view = views.get(poolId);
+    const ask: unknown = JSON.parse(asks.get(claimItemId ?? '') ?? 'null');
+    if (view === undefined || !isExpiredAsk(ask)) return [];
+    return newClocks(view, { tenantId, assignmentId, recipientId, ask, decidedUs, isAccepted: true });
+  });
+}
+
+async function write(tx: Queryable, tenantId: string, claiming: Claiming, parts: ClaimRunParts): Promise<void> {
+  if (claiming.done.length === 0) return;
+  await writeAccounts(tx, tenantId, claiming.accounts);
+  await writeUsage(tx, tenantId, claiming.usage);
+  await writeItems(tx, claiming.items);
+  await insertAssignments(tx, tenantId, claiming.made);
+  await writeAssignments(tx, tenantId, claiming.ended);
+  await insertClocks(tx, tenantId, await clocksOf(tx, tenantId, claiming, parts));
+  await insertAudit(
+    tx,
+    claiming.done.map(({ by, method, reason, itemId: objectId }) => {
+      return { ...deedOf(by, method, reason), tenantId, objectKind: 'claim_item', objectId, outcome: 'ok' } as const;
+    }),
+  );
+  await tellWaiters(parts.waiters, tx, claiming.events);
+}
+
+/** Runs a batch within a transaction. What it throws, the database threw: nothing was done then, or nobody knows. */
+export async function runClaims(
+  tx: Queryable,
+  tenantId: string,
+  calls: readonly ClaimCall[],
+  parts: ClaimRunParts,
+): Promise<readonly ClaimResult[]> {
+  const claimers = await lockAll(tx, tenantId, calls);
+  const claiming = new Claiming(await readWorld(tx, tenantId, calls, claimers, parts.newId));
+  const results = calls.map((call) => claiming.act(call));
+  await write(tx, tenantId, claiming, parts);
+  return results;
+}
