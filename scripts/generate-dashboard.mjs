@@ -8,7 +8,7 @@ const { allMetrics } = await import('../engine/src/telemetry/testing/all-metrics
 
 /** Rows of the dashboard, and what stands in them; metrics that are named nowhere stand in the last one. */
 const ROWS = [
-  ['Is it well?', /shards|parked|fenced|unknown|conflicts/],
+  ['Is it well?', /shards|parked|refused|fenced|unknown|conflicts/],
   ['Commits', /commit|compute|tick|dirty|timer/],
   ['Tasks and workers', /task|worker|attempt|queued/],
   ['Memory', /cache/],
@@ -19,7 +19,7 @@ const HEIGHT = 7;
 const DATASOURCE = { type: 'prometheus', uid: '${datasource}' };
 
 /** Labels that a metric is split by, beside the node. */
-const LABELS = { ductor_queued_tasks: 'state', ductor_parked_runs_total: 'code' };
+const LABELS = { ductor_queued_tasks: 'state', ductor_parked_runs_total: 'code', ductor_refused_starts_total: 'why' };
 
 /** Queries of a panel: what is looked at depends on the kind of the metric. */
 function targets({ name, type }) {

@@ -19,7 +19,13 @@ function refusal(env: Record<string, string>): DuctorError {
 describe('readSettings', () => {
   it('takes defaults for what is absent or empty', () => {
     expect(readSettings({ DUCTOR_HOST: '', OTHER: 'x' })).toMatchObject({
-      ...{ DUCTOR_HOST: '127.0.0.1', DUCTOR_PORT: 7400, DUCTOR_LEASE_MS: 5_000, DUCTOR_ALLOW_UNSAFE_DATABASE: false },
+      ...{
+        DUCTOR_HOST: '127.0.0.1',
+        DUCTOR_PORT: 7400,
+        DUCTOR_LEASE_MS: 5_000,
+        DUCTOR_START_WAIT_MS: 500,
+        DUCTOR_ALLOW_UNSAFE_DATABASE: false,
+      },
     });
   });
 

@@ -93,6 +93,16 @@ const SETTINGS = z.object({
     .max(60_000)
     .default(5_000)
     .describe('How long a node that stopped answering keeps its shards, ms.'),
+  DUCTOR_START_WAIT_MS: z.coerce
+    .number()
+    .int()
+    .min(10)
+    .max(60_000)
+    .default(500)
+    .describe(
+      'How long starts may wait for their commit when a node is asked for more than it can do, ms; what would wait ' +
+        'longer is refused.',
+    ),
 });
 
 /** Settings that may hold a password: never shown. */

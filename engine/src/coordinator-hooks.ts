@@ -33,6 +33,7 @@ export function coordinatorHooks(metrics: Metrics, log: Log): CoordinatorHooks {
       log.warn({ runs }, 'the answer of a commit was lost; reading back what became of it');
     },
     parked: (code) => metrics.parkedRuns.inc({ code }),
+    startRefused: (why) => metrics.refusedStarts.inc({ why }),
     timerLate: (lateUs) => metrics.timerLatenessSeconds.observe(lateUs / 1e6),
     cache: (bytes, runs) => {
       metrics.cacheBytes.set(bytes);

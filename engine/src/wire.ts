@@ -123,7 +123,7 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
     bus: withoutVainHints(bus, 'runs', () => coordinator.liveAddresses().length > 1),
     inbox: postgresInboxStore(db),
     cluster: observedCluster(cluster, clock),
-    ...{ options: { leaseMs: settings.DUCTOR_LEASE_MS }, hooks: hearingOfShards(hooks, () => driver.kick()) },
+    ...{ options: coordinatorOptions(settings), hooks: hearingOfShards(hooks, () => driver.kick()) },
   });
   const nodes = (): number => coordinator.liveAddresses().length;
   const endpoints = endpointsOf(options, { db, bridge, clock, newId, secret, register, nodes }, log);
@@ -192,6 +192,11 @@ function httpDesk({ settings }: EngineOptions, others: Bridge, clock: SystemCloc
 function endpointsOf({ settings }: EngineOptions, parts: Omit<EndpointsOptions, 'guard' | 'log'>, log: Log): Endpoints {
   const guard = egressGuard(settings.DUCTOR_EGRESS_ALLOW, systemResolver());
   return createEndpoints({ ...parts, guard, log: (line, err) => log.warn({ err }, line) });
+}
+
+/** What of a coordinator can be set. */
+function coordinatorOptions(settings: Settings): { readonly leaseMs: number; readonly startWaitMs: number } {
+  return { leaseMs: settings.DUCTOR_LEASE_MS, startWaitMs: settings.DUCTOR_START_WAIT_MS };
 }
 
 /** Binds the doors; returns the address to name to others. */

@@ -68,7 +68,8 @@ export function sliceLine(slice: Slice): string {
   const least = Math.min(...slice.landed.map(({ stepsBefore }) => stepsBefore));
   return (
     `seed ${slice.seed}: ${slice.runs} runs in ${seconds(slice.tookMs)} s, ` +
-    `${slice.landed.length} of ${slice.planned} faults in ${seconds(slice.faultsMs)} s (${faults}), each at ${least} steps/s or more (floor ${FLOOR_STEPS}); ` +
+    `${slice.landed.length} of ${slice.planned} faults in ${seconds(slice.faultsMs)} s (${faults}), ` +
+    `each at ${least} steps/s or more (floor ${FLOOR_STEPS}); ` +
     `${slice.bodies} bodies begun; lost ${slice.lost.length}, double ${slice.doubled.length}, ` +
     `stuck ${slice.stuck.length}; shards of a hit engine go on after ` +
     `p50 ${Math.round(quantile(slice.resumedMs, 0.5))} ms, p99 ${Math.round(quantile(slice.resumedMs, 0.99))} ms ` +

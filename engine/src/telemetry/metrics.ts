@@ -32,6 +32,8 @@ export interface Metrics {
   readonly shards: Gauge;
   /** Runs that were parked by the coordinator, by code. */
   readonly parkedRuns: Counter<'code'>;
+  /** Starts that were refused at the door, by why: the node is full, the tenant has its share, the line stands. */
+  readonly refusedStarts: Counter<'why'>;
   /** For how long event loops of workers are blocked, told each second while they are, seconds. */
   readonly workerLagSeconds: Histogram;
   /** Runs that were removed after their retention. */
@@ -87,5 +89,9 @@ export function createMetrics(): Metrics {
     removalSeconds: histogram('ductor_removal_seconds', 'Time of a step that removes runs', SECONDS),
     workerLagSeconds: histogram('ductor_worker_lag_seconds', 'Blocked event loops of workers', LAGS),
     parkedRuns: new Counter({ name: 'ductor_parked_runs_total', help: 'Runs parked', labelNames: ['code'], registers }),
+    refusedStarts: new Counter({
+      ...{ name: 'ductor_refused_starts_total', help: 'Starts refused at the door' },
+      ...{ labelNames: ['why'], registers },
+    }),
   };
 }

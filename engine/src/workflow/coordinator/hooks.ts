@@ -1,5 +1,6 @@
 /** What a coordinator tells about itself: figures and log lines. Adapters to metrics and logs live above. */
 import type { CommitOutcome } from './ports.js';
+import type { Refusal } from './start-door.js';
 
 /** How much a log line matters. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
@@ -42,6 +43,8 @@ export interface CoordinatorHooks {
   readonly unknownOutcome: (runs: number) => void;
   /** A run was parked by the coordinator itself. */
   readonly parked: (code: 'machine_error' | 'poison_commit') => void;
+  /** A start was refused at the door. */
+  readonly startRefused: (why: Refusal) => void;
   /** A run is woken so long after it was due, microseconds. */
   readonly timerLate: (lateUs: number) => void;
   /** Bytes and runs in the cache, after a batch. */
@@ -60,6 +63,7 @@ export const SILENT_HOOKS: CoordinatorHooks = {
   fenced: nothing,
   unknownOutcome: nothing,
   parked: nothing,
+  startRefused: nothing,
   timerLate: nothing,
   cache: nothing,
   shards: nothing,

@@ -27,6 +27,7 @@ import { emptyRun } from './run-logic.js';
 import { coldCell, type PendingInput, type PendingStart, type RunCell } from './run-cell.js';
 import { settleDown } from './settle-tick.js';
 import { ShardSet } from './shard-set.js';
+import { StartDoor } from './start-door.js';
 import { WakeTimers } from './wake-timers.js';
 import type { Surroundings, World } from './world.js';
 
@@ -57,8 +58,8 @@ export class Incarnation {
   readonly #intake: Intake;
   readonly #keys: KeyLookup;
   readonly #membership: Membership;
+  readonly #door: StartDoor;
   readonly #rechecks = new Set<string>();
-  #starts = 0;
   #isEnded = false;
 
   constructor(
@@ -67,6 +68,7 @@ export class Incarnation {
   ) {
     const { clock, hooks } = surroundings;
     this.#lease = new Lease(clock, surroundings.options.leaseMs);
+    this.#door = new StartDoor(clock, surroundings.options, hooks.startRefused);
     this.world = {
       ...surroundings,
       nodeId: options.nodeId,
@@ -86,9 +88,7 @@ export class Incarnation {
       readMail: (shard) => this.mail(shard),
       released: (inboxId) => this.#reader.released(inboxId),
       keyTaken: (start) => this.#keys.add(start),
-      startEnded: () => {
-        this.#starts -= 1;
-      },
+      startEnded: (start) => this.#door.leave(start),
     };
     this.#lane = new Lane(this.world);
     this.#gate = new Lane(this.world, 'gate');
@@ -98,7 +98,7 @@ export class Incarnation {
     this.#keys = new KeyLookup(
       this.world,
       (start) => this.#place(start),
-      () => this.world.startEnded(),
+      (start) => this.world.startEnded(start),
     );
     this.#membership = new Membership(this.world, options.address, this.#lease, {
       renewed: () => this.#renewed(),
@@ -138,7 +138,7 @@ export class Incarnation {
 
   /**
    * Queues a start; resolves after its commit. Rejects with node_starting when no shard is owned, limit_exceeded when
-   * too many wait.
+   * the door refuses it.
    */
   start(request: StartRequest, plan: PendingStart['plan']): Promise<StartOutcome> {
     return new Promise((resolve, reject) => {
@@ -146,15 +146,9 @@ export class Incarnation {
         reject(new DuctorError('node_starting', 'this node owns no shards yet', { retryAfterMs: 200 }));
         return;
       }
-      const { maxWaitingStarts } = this.world.options;
-      if (this.#starts >= maxWaitingStarts) {
-        reject(
-          new DuctorError('limit_exceeded', `${maxWaitingStarts} starts wait on this node`, { retryAfterMs: 100 }),
-        );
-        return;
-      }
-      this.#starts += 1;
-      this.#place({ request, plan, resolve, reject });
+      const start = { request, plan, resolve, reject };
+      this.#door.enter(start);
+      this.#place(start);
     });
   }
 
@@ -248,7 +242,7 @@ export class Incarnation {
     const { world } = this;
     const shard = this.#isEnded ? undefined : world.shards.nextForStart();
     if (shard === undefined) {
-      world.startEnded();
+      world.startEnded(start);
       start.reject(new DuctorError('node_starting', 'this node owns no shards any more', { retryAfterMs: 200 }));
       return;
     }
@@ -343,7 +337,7 @@ export class Incarnation {
       cell.start = null;
       for (const pending of cell.inputs.splice(0)) this.#handOn(cell, pending);
       if (start === null) continue;
-      this.world.startEnded();
+      this.world.startEnded(start);
       start.reject(why);
     }
     this.world.cache.clear();

@@ -35,7 +35,7 @@ export class KeyLookup {
   constructor(
     readonly world: World,
     readonly again: (start: PendingStart) => void,
-    readonly ended: () => void,
+    readonly ended: (start: PendingStart) => void,
   ) {}
 
   add(start: PendingStart): void {
@@ -48,7 +48,7 @@ export class KeyLookup {
   /** Answers whoever waits: the incarnation is over. */
   end(error: DuctorError): void {
     for (const start of this.#waiting.splice(0)) {
-      this.ended();
+      this.ended(start);
       start.reject(error);
     }
   }
@@ -82,7 +82,7 @@ export class KeyLookup {
   #answerOne(start: PendingStart, existing: ExistingStart | undefined): void {
     const { startKey } = start.request;
     if (existing === undefined || startKey === null) return this.again(start);
-    this.ended();
+    this.ended(start);
     if (startKey.untilEnd === true) return answerOpen(start, existing);
     if (isSame(existing.fingerprint, startKey.fingerprint)) {
       start.resolve({ runId: existing.runId, version: existing.version, existing: true });

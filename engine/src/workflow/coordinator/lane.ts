@@ -336,11 +336,11 @@ export class Lane {
   #refuseStart(cell: RunCell, error: Error, effects: Effects): void {
     const { start } = cell;
     cell.phase = 'ready';
-    cell.start = null;
-    cell.inputs = [];
+    [cell.start, cell.inputs] = [null, []];
     this.world.cache.drop(cell);
-    this.world.startEnded();
-    if (start !== null) effects.answers.push(() => start.reject(error));
+    if (start === null) return;
+    this.world.startEnded(start);
+    effects.answers.push(() => start.reject(error));
   }
 
   /** The database refuses what this run alone wants to write. */

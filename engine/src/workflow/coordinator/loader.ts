@@ -61,7 +61,7 @@ function adopt(world: World, cell: RunCell, loaded: Loaded | Born | undefined, e
     cell.snapshotBytes = loaded.snapshotBytes;
     if (start !== null) {
       cell.start = null;
-      world.startEnded();
+      world.startEnded(start);
       cell.inputs = cell.inputs.filter((pending) => pending.input.kind !== 'start');
       effects.answers.push(() => start.resolve({ runId: cell.runId, version: loaded.state.version, existing: false }));
     }

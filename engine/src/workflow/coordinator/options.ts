@@ -19,6 +19,14 @@ export interface CoordinatorOptions {
   readonly cacheBytes: number;
   /** Starts that may wait for their commit; one more is refused with limit_exceeded. */
   readonly maxWaitingStarts: number;
+  /** Those of one tenant: what is left of the node's is for the others. */
+  readonly maxWaitingStartsPerTenant: number;
+  /** A start that waits longer than this for its commit waits too long. */
+  readonly startWaitMs: number;
+  /** For so long there must always have been one that does before starts are refused for it. */
+  readonly standingMs: number;
+  /** For so long none must have been refused before all are let in again. */
+  readonly calmMs: number;
   /** Runs one load or listing asks for. */
   readonly loadPageRuns: number;
   /** How long a lease lasts after the heartbeat that renewed it. */
@@ -51,6 +59,10 @@ export const DEFAULT_COORDINATOR_OPTIONS: CoordinatorOptions = {
   payloadBytes: 64 * 1024,
   cacheBytes: 256 * 1024 * 1024,
   maxWaitingStarts: 20_000,
+  maxWaitingStartsPerTenant: 16_000,
+  startWaitMs: 500,
+  standingMs: 1_000,
+  calmMs: 5_000,
   loadPageRuns: 500,
   leaseMs: 5_000,
   heartbeatMs: 1_000,

@@ -123,7 +123,7 @@ function stateWritten(world: World, tick: Tick, next: RunState, effects: Effects
   const { start } = cell;
   if (start !== null) {
     cell.start = null;
-    world.startEnded();
+    world.startEnded(start);
     const outcome = { runId: cell.runId, version: next.version, existing: false };
     effects.answers.push(() => start.resolve(outcome));
   }

@@ -61,5 +61,5 @@ export interface World extends Surroundings {
   /** Another run holds the idempotency key of this start. */
   readonly keyTaken: (start: PendingStart) => void;
   /** A start left the queue, one way or the other. */
-  readonly startEnded: () => void;
+  readonly startEnded: (start: PendingStart) => void;
 }
