@@ -1,10 +1,10 @@
 /**
  * Slates of three: how many a second are admitted whole, shown, and released again by the end of the run that holds
- * them; refused ones counted apart. One pool of few recipients, so that all go through the same locks; each slate is a run
- * of a workflow of one SELECT step, with its start, journal and end.
+ * them; refused ones counted apart. One pool of few recipients, so that all go through the same locks; each slate is a
+ * run of a workflow of one SELECT step, with its start, journal and end.
  *
- * The engine is a process of its own, the client is this one; the database is that of DUCTOR_TEST_DATABASE_URL (default:
- * an embedded one). `us` is processor time of the engine for a run.
+ * The engine is a process of its own, the client is this one; the database is that of DUCTOR_TEST_DATABASE_URL
+ * (default: an embedded one). `us` is processor time of the engine for a run.
  *
  * Run: npx tsx bench/slates.ts [seconds for each figure, default 4]
  */
@@ -98,10 +98,9 @@ async function main(): Promise<void> {
       const us = ((await cpuUs()) - beforeUs) / (granted + refused);
       const rates = [granted, refused].map((count) => Math.round(count / SECONDS));
       const [p50, p99] = [0.5, 0.99].map((share) => quantile(tookMs, share).toFixed(1));
-      console.log(
-        `room ${limit === 0 ? 'without end' : limit}, ${inFlight} in flight:`.padEnd(36) +
-          `${rates[0]} granted and released /s, ${rates[1]} refused /s, p50 ${p50} ms, p99 ${p99} ms, ${us.toFixed(0)} us`,
-      );
+      const times = `p50 ${p50} ms, p99 ${p99} ms, ${us.toFixed(0)} us`;
+      const head = `room ${limit === 0 ? 'without end' : limit}, ${inFlight} in flight:`.padEnd(36);
+      console.log(`${head}${rates[0]} granted and released /s, ${rates[1]} refused /s, ${times}`);
     }
   }
   client.close();

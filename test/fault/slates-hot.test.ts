@@ -122,7 +122,7 @@ describe('hot slates', () => {
     );
     const { rows: moments } = await test.db.query<{ us: number }>('select ductor.now_us() as us');
     await clock.advance(DAY_US - ((moments[0]?.us ?? 0) % DAY_US) - TO_MIDNIGHT_US);
-    const tell = (): void => apps.forEach((app) => void app.signal('SIGUSR2'));
+    const tell = (): void => apps.forEach((app) => app.signal('SIGUSR2'));
     const alive = (): void => {
       const ended = apps.find((app) => !app.isRunning);
       if (ended !== undefined) throw new RangeError(ended.output);

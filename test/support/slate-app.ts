@@ -1,8 +1,8 @@
 /**
- * An app as a process that selects slates: worker and client in one. From SIGUSR2 on it keeps so many runs open at once,
- * and writes a line for every slate that it used: whom, from when to when. At the next SIGUSR2 it starts no more, waits
- * for those that are open, and prints what all came to as one line of JSON; at SIGTERM it ends. Settings: DUCTOR_ADDRESS,
- * DUCTOR_API_KEY, SLATES_AT_ONCE, SLATES_MARKS (file).
+ * An app as a process that selects slates: worker and client in one. From SIGUSR2 on it keeps so many runs open at
+ * once, and writes a line for every slate that it used: whom, from when to when. At the next SIGUSR2 it starts no more,
+ * waits for those that are open, and prints what all came to as one line of JSON; at SIGTERM it ends. Settings:
+ * DUCTOR_ADDRESS, DUCTOR_API_KEY, SLATES_AT_ONCE, SLATES_MARKS (file).
  */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
