@@ -16,14 +16,16 @@ export { type CallbackServer, type ServeCallbacksOptions, serveCallbacks } from 
 export type {
   AssignmentStateName,
   AssignmentView,
+  DecisionListOptions,
+  DecisionPage,
   DecisionView,
   OutcomeReport,
-  PreviewOptions,
   RecipientHealthView,
-  RouteOptions,
+  ReportedWork,
+  RoutedView,
   RoutingCalls,
-  WorkToRoute,
 } from './client/routing.js';
+export type { PreviewOptions, RouteOptions, WorkOfMany, WorkToRoute } from './client/routing-work.js';
 export type { DecisionOptions, ForkOptions, ForkPreview, RetryRunOptions } from './client/run-controls.js';
 export type { RunControls, SendOptions } from './client/run-controls.js';
 export type { RunQuestions, UpdateRunOptions } from './client/run-questions.js';
@@ -60,6 +62,25 @@ export type {
   RoutingPlan,
   RoutingTopology,
 } from './client/bundles.js';
+export type {
+  EnabledOptions,
+  PoolCalls,
+  PoolFields,
+  PoolListOptions,
+  PoolPage,
+  PoolStatsView,
+  PoolView,
+  VersionGuard,
+} from './client/pools.js';
+export type {
+  RecipientCalls,
+  RecipientFields,
+  RecipientListOptions,
+  RecipientPage,
+  RecipientView,
+} from './client/recipients.js';
+export type { RuleCalls, RuleFields, RulePage, RuleView } from './client/rules.js';
+export type { Change } from './client/update-mask.js';
 export type { ScheduleCalls, SchedulePage, SlotPage } from './client/schedules.js';
 export type { ConnectionOptions, EngineTls } from './connection/connection.js';
 export type { OpenTelemetryApi, TelemetrySpan } from './connection/open-telemetry.js';

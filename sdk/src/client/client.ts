@@ -35,7 +35,10 @@ import { type CallSetup, type RunControls, runControls } from './run-controls.js
 import { type RunQuestions, runQuestions } from './run-questions.js';
 import { failureView, type RunView, runStateName, runStateNumber, runView, timestampOf } from './run-view.js';
 import { bundleCalls, type BundleCalls, type BundleChannel } from './bundles.js';
+import { poolCalls, type PoolCalls, type PoolChannel } from './pools.js';
+import { recipientCalls, type RecipientCalls, type RecipientChannel } from './recipients.js';
 import { routingCalls, type RoutingCalls, type RoutingChannel } from './routing.js';
+import { ruleCalls, type RuleCalls, type RuleChannel } from './rules.js';
 import { type ScheduleCalls, type ScheduleChannel, scheduleCalls } from './schedules.js';
 import { present, unary } from './unary.js';
 import { TriggerBatcher } from './trigger-batcher.js';
@@ -105,6 +108,9 @@ export class DuctorClient {
   readonly #schedules: ScheduleChannel;
   readonly #bundles: BundleChannel;
   readonly #routing: RoutingChannel;
+  readonly #pools: PoolChannel;
+  readonly #recipients: RecipientChannel;
+  readonly #rules: RuleChannel;
 
   /** Throws DuctorError invalid_argument for an address or key that cannot work. Connects on first use. */
   constructor(options: ConnectionOptions & { readonly system?: System } = {}) {
@@ -120,6 +126,9 @@ export class DuctorClient {
     this.#schedules = scheduleCalls(channelTarget(addresses), credentials, CHANNEL_OPTIONS, values, setup);
     this.#bundles = bundleCalls(channelTarget(addresses), credentials, CHANNEL_OPTIONS, setup);
     this.#routing = routingCalls(channelTarget(addresses), credentials, CHANNEL_OPTIONS, setup);
+    this.#pools = poolCalls(channelTarget(addresses), credentials, CHANNEL_OPTIONS, setup);
+    this.#recipients = recipientCalls(channelTarget(addresses), credentials, CHANNEL_OPTIONS, setup);
+    this.#rules = ruleCalls(channelTarget(addresses), credentials, CHANNEL_OPTIONS, setup);
     this.#triggers = new TriggerBatcher(
       (items) => this.#stream.send(items, CALL_LIMIT_MS),
       (callback) => this.#system.nextTurn(callback),
@@ -269,6 +278,21 @@ export class DuctorClient {
     return this.#routing.calls;
   }
 
+  /** Pools, one by one. */
+  get pools(): PoolCalls {
+    return this.#pools.calls;
+  }
+
+  /** Recipients, one by one. */
+  get recipients(): RecipientCalls {
+    return this.#recipients.calls;
+  }
+
+  /** Rules, one by one. */
+  get rules(): RuleCalls {
+    return this.#rules.calls;
+  }
+
   /** Pools, recipients and rules as one document. */
   get bundles(): BundleCalls {
     return this.#bundles.calls;
@@ -290,6 +314,9 @@ export class DuctorClient {
     this.#schedules.close();
     this.#bundles.close();
     this.#routing.close();
+    this.#pools.close();
+    this.#recipients.close();
+    this.#rules.close();
   }
 
   #handle(runId: string, version: number, existing: boolean): RunHandle<unknown> {

@@ -10,57 +10,36 @@ import {
 import {
   type DecisionExplanation,
   type ExplainDecisionResponse,
+  type ExportDecisionResponse,
+  type ExportedDecision,
+  type GetDecisionResponse,
+  type ListDecisionsResponse,
   type PreviewRouteResponse,
   PreviewRouteRequest,
+  type ReleaseSeatsResponse,
   type ReplayDecisionResponse,
   ReportOutcomeRequest,
   type ReportOutcomeResponse,
+  RouteBatchRequest,
+  type RouteBatchResponse,
   type RouteResponse,
   RouteRequest,
   type RoutingDecision,
   RoutingServiceClient,
 } from '../gen/ductor/v1/routing.js';
+import {
+  PREVIEW_OPTIONS,
+  type PreviewOptions,
+  requestOf,
+  ROUTE_OPTIONS,
+  type RouteOptions,
+  type WorkOfMany,
+  type WorkToRoute,
+} from './routing-work.js';
 import { dateOf, timestampOf } from './run-view.js';
+import type { PageOptions } from './schedule-options.js';
+import { page } from './topology-call.js';
 import { present, unary } from './unary.js';
-
-/** A unit of work that is to be routed. */
-export interface WorkToRoute {
-  /** Name that its sender has for it. */
-  readonly id: string;
-  readonly type?: string;
-  /** What rules and scores read: JSON. */
-  readonly attributes?: Readonly<Record<string, unknown>>;
-  /** Higher is more urgent. Default 0. */
-  readonly priority?: number;
-  /** Says how many units it takes of a recipient. */
-  readonly channel?: string;
-  readonly requiredSkills?: readonly string[];
-  /** Work with one key is decided once within the pool's dedupe window. */
-  readonly dedupeKey?: string;
-  /** From then on it is not routed. */
-  readonly expiresAt?: Date;
-  /** When it came in. Default: now. */
-  readonly receivedAt?: Date;
-}
-
-/** What a preview may say beside the work. */
-export interface PreviewOptions {
-  /** The pool to begin with, by its id. Default: the rules say which. */
-  readonly poolId?: string;
-  /** This one and no other. */
-  readonly recipientId?: string;
-  readonly excludedRecipientIds?: readonly string[];
-  /** Recipients it was offered to before, the last one first. */
-  readonly previousRecipientIds?: readonly string[];
-  /** Whether the answer says how it came about. Default false. */
-  readonly explain?: boolean;
-}
-
-/** What a call of route may say beside the work. */
-export interface RouteOptions extends PreviewOptions {
-  /** The same key with the same request answers the decision that was made first, for 30 days. */
-  readonly idempotencyKey?: string;
-}
 
 /** A decision. */
 export interface DecisionView {
@@ -113,6 +92,9 @@ export interface OutcomeReport {
   readonly resetAt?: Date;
 }
 
+/** Whose work it was: that of an assignment, by its id; or, of work that a workflow holds, a recipient's of a pool. */
+export type ReportedWork = string | { readonly poolId: string; readonly recipientId: string };
+
 /** What is known of a recipient after an outcome. */
 export interface RecipientHealthView {
   readonly recipientId: string;
@@ -122,18 +104,46 @@ export interface RecipientHealthView {
   readonly latencyMs: number | undefined;
 }
 
+/** What came of one of many works. */
+export type RoutedView =
+  | { readonly decision: DecisionView; readonly error?: undefined }
+  | { readonly decision?: undefined; readonly error: { readonly code: string; readonly message: string } };
+
+/** Which decisions are listed, latest first. */
+export interface DecisionListOptions extends PageOptions {
+  readonly poolId?: string;
+  readonly outcome?: string;
+  readonly routableId?: string;
+}
+
+/** A page of decisions. */
+export interface DecisionPage {
+  readonly decisions: readonly DecisionView[];
+  /** Cursor of the next page; undefined on the last. */
+  readonly nextCursor: string | undefined;
+}
+
 /** Calls about routing. All throw DuctorError: invalid_argument, not_found, capacity_authority_unavailable and more. */
 export interface RoutingCalls {
   /** Decides and assigns. That nobody gets the work is an outcome, no error. */
   route(work: WorkToRoute, options?: RouteOptions): Promise<DecisionView>;
+  /** Up to 200 works at once, each decided by itself; one answer for each, in their order. */
+  routeMany(works: readonly WorkOfMany[]): Promise<readonly RoutedView[]>;
   /** What route would decide now; nothing is written. */
   preview(work: WorkToRoute, options?: PreviewOptions): Promise<DecisionView>;
+  /** A decision. */
+  decision(decisionId: string): Promise<DecisionView>;
+  decisions(options?: DecisionListOptions): Promise<DecisionPage>;
+  /** A decision's record with all documents that it names: it replays without an engine. */
+  exportDecision(decisionId: string): Promise<ExportedDecision>;
   /** A decision with how it came about. */
   explain(decisionId: string): Promise<DecisionView>;
   /** Makes a decision again from its record; whether it comes to the same, byte for byte. */
   replay(decisionId: string): Promise<boolean>;
   /** Says how an assignment went: strategies that learn, and the ejection of recipients that fail, go by it. */
-  reportOutcome(assignmentId: string, outcome: OutcomeReport): Promise<RecipientHealthView>;
+  reportOutcome(work: ReportedWork, outcome: OutcomeReport): Promise<RecipientHealthView>;
+  /** Ends all seats and tiers of an owner, in every pool; how many bindings those were. */
+  releaseSeats(owner: string): Promise<number>;
   /** An assignment as it is now. */
   assignment(assignmentId: string): Promise<AssignmentView>;
   /** Takes an offer, as its recipient. Throws recipient_capacity_exhausted besides. */
@@ -154,32 +164,10 @@ export interface RoutingChannel {
   close(): void;
 }
 
-const WORK_FIELDS: Readonly<Record<keyof WorkToRoute, true>> = {
-  ...{ id: true, type: true, attributes: true, priority: true, channel: true, requiredSkills: true },
-  ...{ dedupeKey: true, expiresAt: true, receivedAt: true },
+const DECISION_LIST: Readonly<Record<keyof DecisionListOptions, true>> = {
+  ...{ poolId: true, outcome: true, routableId: true, pageSize: true, cursor: true },
 };
-const PREVIEW_OPTIONS: Readonly<Record<keyof PreviewOptions, true>> = {
-  ...{ poolId: true, recipientId: true, excludedRecipientIds: true, previousRecipientIds: true, explain: true },
-};
-const ROUTE_OPTIONS: Readonly<Record<keyof RouteOptions, true>> = { ...PREVIEW_OPTIONS, idempotencyKey: true };
 const OUTCOME_FIELDS: Readonly<Record<keyof OutcomeReport, true>> = { success: true, latency: true, resetAt: true };
-
-function requestOf(work: WorkToRoute, options: PreviewOptions) {
-  checkNames('routable', work, WORK_FIELDS);
-  const { attributes, requiredSkills, expiresAt, receivedAt, ...rest } = work;
-  const { excludedRecipientIds = [], previousRecipientIds = [], ...said } = options;
-  return {
-    ...said,
-    ...{ excludedRecipientIds: [...excludedRecipientIds], previousRecipientIds: [...previousRecipientIds] },
-    routable: {
-      ...rest,
-      requiredSkills: [...(requiredSkills ?? [])],
-      ...(attributes !== undefined && { attributes: { ...attributes } }),
-      ...(expiresAt !== undefined && { expiresAt: timestampOf(expiresAt) }),
-      ...(receivedAt !== undefined && { receivedAt: timestampOf(receivedAt) }),
-    },
-  };
-}
 
 function decisionView(decision: RoutingDecision): DecisionView {
   const { reservationIds: _, decidedAt, retryAt, ...rest } = decision;
@@ -230,7 +218,7 @@ function assignmentCalls(client: AssignmentServiceClient, setup: Setup) {
   } satisfies Partial<RoutingCalls>;
 }
 
-function decisionCalls(client: RoutingServiceClient, setup: Setup) {
+function decidingCalls(client: RoutingServiceClient, setup: Setup) {
   return {
     async route(work, options = {}) {
       checkNames('route', options, ROUTE_OPTIONS);
@@ -240,12 +228,48 @@ function decisionCalls(client: RoutingServiceClient, setup: Setup) {
       const { data } = await unary<RouteResponse>((done) => client.route(request, metadata, call, done));
       return decisionView(present(data));
     },
+    async routeMany(works) {
+      const items = works.map(({ work, ...options }) => {
+        checkNames('route', options, ROUTE_OPTIONS);
+        return requestOf(work, options);
+      });
+      const { metadata, options: call } = setup();
+      const request = RouteBatchRequest.fromPartial({ items });
+      const { data } = await unary<RouteBatchResponse>((done) => client.routeBatch(request, metadata, call, done));
+      return data.map(({ outcome }): RoutedView => {
+        if (outcome?.$case === 'decision') return { decision: decisionView(outcome.value) };
+        const { code = 'internal', message = 'the engine answered nothing' } = outcome?.value ?? {};
+        return { error: { code, message } };
+      });
+    },
     async preview(work, options = {}) {
       checkNames('preview', options, PREVIEW_OPTIONS);
       const request = PreviewRouteRequest.fromPartial(requestOf(work, options));
       const { metadata, options: call } = setup();
       const { data } = await unary<PreviewRouteResponse>((done) => client.previewRoute(request, metadata, call, done));
       return decisionView(present(data));
+    },
+  } satisfies Partial<RoutingCalls>;
+}
+
+function decisionCalls(client: RoutingServiceClient, setup: Setup) {
+  return {
+    async decision(decisionId) {
+      const { metadata, options: call } = setup();
+      const { data } = await unary<GetDecisionResponse>((done) =>
+        client.getDecision({ decisionId }, metadata, call, done),
+      );
+      return decisionView(present(data));
+    },
+    async decisions(options = {}) {
+      checkNames('list of decisions', options, DECISION_LIST);
+      const { poolId = '', outcome = '', routableId = '', ...rest } = options;
+      const request = { poolId, outcome, routableId, pagination: page(rest) };
+      const { metadata, options: call } = setup();
+      const { data, pagination } = await unary<ListDecisionsResponse>((done) =>
+        client.listDecisions(request, metadata, call, done),
+      );
+      return { decisions: data.map(decisionView), nextCursor: pagination?.nextCursor || undefined };
     },
     async explain(decisionId) {
       const { metadata, options: call } = setup();
@@ -261,11 +285,30 @@ function decisionCalls(client: RoutingServiceClient, setup: Setup) {
       );
       return present(data).isSame;
     },
-    async reportOutcome(assignmentId, outcome) {
+    async exportDecision(decisionId) {
+      const { metadata, options: call } = setup();
+      const { data } = await unary<ExportDecisionResponse>((done) =>
+        client.exportDecision({ decisionId }, metadata, call, done),
+      );
+      return present(data);
+    },
+  } satisfies Partial<RoutingCalls>;
+}
+
+function reportCalls(client: RoutingServiceClient, setup: Setup) {
+  return {
+    async releaseSeats(owner) {
+      const { metadata, options: call } = setup();
+      const { data } = await unary<ReleaseSeatsResponse>((done) =>
+        client.releaseSeats({ owner }, metadata, call, done),
+      );
+      return present(data).released;
+    },
+    async reportOutcome(work, outcome) {
       checkNames('outcome', outcome, OUTCOME_FIELDS);
       const { success, latency = '', resetAt } = outcome;
       const request = ReportOutcomeRequest.fromPartial({
-        ...{ assignmentId, success, latency },
+        ...{ ...(typeof work === 'string' ? { assignmentId: work } : work), success, latency },
         ...(resetAt !== undefined && { resetAt: timestampOf(resetAt) }),
       });
       const { metadata, options: call } = setup();
@@ -288,7 +331,12 @@ export function routingCalls(
   const routing = new RoutingServiceClient(target, credentials, options);
   const assignments = new AssignmentServiceClient(target, credentials, options);
   return {
-    calls: { ...decisionCalls(routing, setup), ...assignmentCalls(assignments, setup) },
+    calls: {
+      ...decidingCalls(routing, setup),
+      ...decisionCalls(routing, setup),
+      ...reportCalls(routing, setup),
+      ...assignmentCalls(assignments, setup),
+    },
     close() {
       routing.close();
       assignments.close();
