@@ -19,6 +19,8 @@ describe('recorded histories', () => {
     const kinds = NAMES.flatMap((name) => historyOf(rowsOf(readHistory(name))).map(({ kind }) => kind));
     expect([...new Set(kinds)].toSorted()).toEqual([
       'attempt_failed',
+      'body_completed',
+      'body_failed',
       'cancel_requested',
       'run_closed',
       'run_compensating',
@@ -30,12 +32,15 @@ describe('recorded histories', () => {
       'run_resumed',
       'run_started',
       'run_terminated',
+      'slate_reserved',
       'step_cancelled',
       'step_cancelling',
       'step_completed',
       'step_failed',
+      'step_opened',
       'step_running',
       'step_scheduled',
+      'step_selecting',
       'step_skipped',
       'step_waiting',
     ]);

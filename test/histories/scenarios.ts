@@ -15,7 +15,17 @@ import {
   WAKE,
   type DrivenRun,
 } from '../../engine/src/workflow/testing/drive.js';
-import { edge, joinOf, outputOf, planOf, sequence, template } from '../../engine/src/workflow/testing/plan-builder.js';
+import { CLOSED_GATE } from '../../engine/src/workflow/machine/tick.js';
+import type { Gate } from '../../engine/src/workflow/machine/inputs.js';
+import {
+  edge,
+  ITEM,
+  joinOf,
+  outputOf,
+  planOf,
+  sequence,
+  template,
+} from '../../engine/src/workflow/testing/plan-builder.js';
 
 /** Tenant of recorded runs. */
 export const TENANT_ID = '00000000-0000-7000-8000-000000000001';
@@ -87,6 +97,34 @@ const patient = planOf({
   },
   onExhausted: 'park',
 });
+
+const market = planOf({
+  steps: {
+    offer: {
+      ...{ type: 'SELECT', pool: 'solar-buyers', slateSize: 2, mode: 'ranked' },
+      body: { steps: { post: { type: 'CALLBACK', input: ITEM, retry: { maxAttempts: 1 } } }, output: outputOf('post') },
+    },
+    full: { type: 'SELECT', pool: 'roof-buyers' },
+    desk: { type: 'ROUTE', pool: 'billing-agents' },
+  },
+  edges: [edge('offer', 'full'), edge('full', 'desk', 'FAILURE')],
+});
+
+const recipient = (id: string) => ({ id, name: `buyer ${id}`, external_id: '', type: 'buyer', units: 1 });
+
+/** What two pools and a desk say that are no more than this. */
+const MARKET: Gate = {
+  ...CLOSED_GATE,
+  select({ pool }) {
+    if (pool === 'roof-buyers') {
+      return { kind: 'refused', code: 'recipient_capacity_exhausted', message: 'there is no room in pool roof-buyers' };
+    }
+    const recipients = [recipient('one'), recipient('two')];
+    const by = { digest: 'ab'.repeat(32), decisionId: '01890a5d-ac96-774b-bcce-b302099a8058' };
+    return { kind: 'granted', poolId: '01890a5d-ac96-774b-bcce-b302099a8059', isReused: false, recipients, ...by };
+  },
+  route: () => ({ kind: 'routed', output: { outcome: 'assigned', assignment_ids: ['a-1'] } }),
+};
 
 /** A run to record. */
 export interface Scenario {
@@ -289,6 +327,15 @@ export const SCENARIOS: readonly Scenario[] = [
         ...[drive(longPoll, TENANT_ID), lead, 1, completed('ask', { turn: 2 }), 1],
         result('beside', 1, { kind: 'cancelled' }),
       ),
+  },
+  {
+    name: 'selected-and-routed',
+    about: 'Two recipients are held, the first refuses and the second takes it; a full pool is handled by routing.',
+    play: () => {
+      const run = drive(market, TENANT_ID);
+      run.gate = MARKET;
+      return played(run, lead, 1, failed('offer[0]/post', 1), 2, completed('offer[1]/post', { taken: true }));
+    },
   },
   {
     name: 'exhausted-and-retried',

@@ -1,4 +1,5 @@
 /** The shape of `#machine`: what the testing part needs of the engine, and the build bundles from its code. */
+import type { SelectedRecipient } from '../workflow/select-step.js';
 
 /** Bytes and their encoding. */
 export interface MachineValue {
@@ -92,6 +93,16 @@ export interface MachineView {
     readonly waitingFor: string;
   }[];
 }
+
+/** Whom a step selects or routes to, or why nobody. */
+export type MachineChoose = (asked: {
+  readonly kind: 'select' | 'route';
+  readonly path: string;
+  readonly pool: string;
+  readonly routable: unknown;
+  readonly slate: number | null;
+  readonly excluded: readonly string[];
+}) => { readonly recipients: readonly SelectedRecipient[] } | { readonly code: string; readonly message: string };
 
 /** The engine's machine over journals in memory. Its errors have `code`, `message` and `details` as the engine's. */
 export interface Machine {

@@ -18,6 +18,7 @@ import { attemptKey } from '../worker/result-outbox.js';
 import { type AbortReason, TaskRunner } from '../worker/task-runner.js';
 import type { AnyWorkflow, Workflow } from '../workflow/define-workflow.js';
 import { type FakeSteps, isUnserved, testBodies, testHandlers } from './bodies.js';
+import { fakeChoice, type FakeRouting } from './fake-routing.js';
 import { durationMs } from './duration.js';
 import type { Machine, MachineFact, MachineOutcome, MachineTask, MachineValue } from './machine-port.js';
 import { VirtualSystem } from './virtual-system.js';
@@ -26,6 +27,8 @@ import { VirtualSystem } from './virtual-system.js';
 export interface TestOptions {
   /** What stands for bodies, by step. Default: the bodies of the workflow. */
   readonly steps?: FakeSteps;
+  /** Whom steps select and route to, by step. Default: they are refused. */
+  readonly routing?: FakeRouting;
   /** Workflows that steps start as child runs. Default: none. */
   readonly workflows?: readonly AnyWorkflow[];
   /** Crash after this commit, counted from 1 (the start), or after each of these. Default: never. */
@@ -160,7 +163,7 @@ class RunUnderTest<Out> implements TestRun<Out> {
 
   constructor(workflow: AnyWorkflow, options: TestOptions) {
     const workflows = [workflow, ...(options.workflows ?? [])];
-    this.#machine = createMachine(options.seed ?? 1);
+    this.#machine = createMachine(options.seed ?? 1, fakeChoice(options.routing));
     for (const { definition } of workflows) this.#checked(() => this.#machine.publish(definition));
     this.#system = new VirtualSystem(options.startAt?.getTime() ?? START);
     this.#values = valueCoder(options.payloadCodec);

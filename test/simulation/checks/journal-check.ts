@@ -216,6 +216,7 @@ export class JournalCheck {
       case 'step_failed':
         if (entry.error.code === 'timeout') marks.reach('attempt_timed_out');
         if (entry.error.code === 'worker_lost') marks.reach('worker_lost');
+        if (entry.error.code === 'recipient_capacity_exhausted') marks.reach('selection_refused');
         if (entry.error.code === 'value_too_large') marks.reach('value_too_large');
         return;
       case 'signal_taken':
@@ -226,6 +227,9 @@ export class JournalCheck {
         return marks.reach('approval_escalated');
       case 'slate_reserved':
         return marks.reach('selected');
+      case 'body_failed':
+        if (isRanked(before, entry.path, entry.index)) marks.reach('fell_through');
+        return;
       case 'run_compensating':
         return marks.reach('compensated');
       case 'cancel_requested':
@@ -240,6 +244,12 @@ export class JournalCheck {
         return;
     }
   }
+}
+
+/** Whether another recipient is left that was chosen, too. */
+function isRanked({ steps }: RunState, path: string, index: number): boolean {
+  const body = steps.get(path)?.body;
+  return body?.kind === 'select' && body.begun === index + 1 && body.begun < body.count;
 }
 
 /** A state as JSON holds it. */

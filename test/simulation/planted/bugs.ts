@@ -75,6 +75,21 @@ const COUNTED_BEFORE_LOCKING: PlantedBug = {
     }),
 };
 
+const RELEASED_OVER_CHILDREN: PlantedBug = {
+  name: 'released_over_children',
+  what: 'what a run holds is released when it ends, whoever below it is still open',
+  ports: (ports) =>
+    withRuns(ports, {
+      commitGated: (nodeId, locks, decide) =>
+        ports.runs.commitGated(nodeId, locks, (usage) => {
+          const families = usage.reservations.families.map((family) => {
+            return { ...family, runs: family.runs.filter(({ parentId }) => parentId === null) };
+          });
+          return decide({ ...usage, reservations: { ...usage.reservations, families } });
+        }),
+    }),
+};
+
 const ACK_BEFORE_COMMIT: PlantedBug = {
   name: 'ack_before_commit',
   what: 'a commit is answered as written before it is sent',
@@ -325,6 +340,7 @@ export const CANARY: PlantedBug = {
 export const PLANTED_BUGS: readonly PlantedBug[] = [
   FENCE_REMOVED,
   COUNTED_BEFORE_LOCKING,
+  RELEASED_OVER_CHILDREN,
   ACK_BEFORE_COMMIT,
   APPLIED_AGAIN,
   ATTEMPTS_RENUMBERED,

@@ -22,6 +22,7 @@ import { MemoryDatabase } from '../../../engine/src/workflow/testing/memory-data
 import { familyRuns } from '../../../engine/src/workflow/testing/memory-families.js';
 import { commitInGate } from '../../../engine/src/workflow/testing/memory-gate.js';
 import { VENOM } from '../checks/payloads.js';
+import { checkHoldings } from '../checks/holding-check.js';
 import type { JournalCheck } from '../checks/journal-check.js';
 import { attemptName, runName, signalName } from '../checks/names.js';
 import type { Actor } from '../core/sim-event.js';
@@ -118,7 +119,9 @@ export class Server {
     const { semaphores, reservations } = db;
     const tables = { db, semaphores, reservations, nowUs: db.nowUs() };
     const commit = (ticks: readonly TickWrite[]): CommitOutcome => this.commit(writer, nodeId, ticks);
-    const outcome = commitInGate(tables, nodeId, locks, decide, commit);
+    let decision: GateDecision | undefined;
+    const outcome = commitInGate(tables, nodeId, locks, (usage) => (decision = decide(usage)), commit);
+    if (outcome.kind === 'committed' && decision !== undefined) checkHoldings(this.sim, db, decision);
     if (db.semaphores.line.length > 0) this.sim.marks.reach('semaphore_waited');
     for (const violation of semaphores.violations.splice(0)) this.sim.violate(violation);
     for (const violation of reservations.violations.splice(0)) this.sim.violate(violation);

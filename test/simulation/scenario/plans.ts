@@ -2,10 +2,17 @@
 import fc from 'fast-check';
 import type { Plan } from '../../../engine/src/workflow/machine/index.js';
 import type { SemaphorePlan } from '../../../engine/src/workflow/machine/plan.js';
-import { edge, outputOf, planOf, RUN_INPUT, template } from '../../../engine/src/workflow/testing/plan-builder.js';
-import { plans as randomPlans } from '../../../engine/src/workflow/testing/random-plan.js';
+import {
+  edge,
+  ITEM,
+  outputOf,
+  planOf,
+  RUN_INPUT,
+  template,
+} from '../../../engine/src/workflow/testing/plan-builder.js';
+import { plansOver } from '../../../engine/src/workflow/testing/random-plan.js';
 import type { Choices } from '../core/choices.js';
-import { SIMULATED_POOL } from './pools.js';
+import { SECOND_POOL, SIMULATED_POOL } from './pools.js';
 
 const SECOND_US = 1_000_000;
 
@@ -170,6 +177,27 @@ function buyers(): Plan {
   });
 }
 
+/** Offers to the ranked ones until one takes it, then tells all of another slate, each by itself. */
+function offers(): Plan {
+  const post = { type: 'CALLBACK', timeoutMs: 20_000, input: ITEM, retry: { maxAttempts: 1 } } as const;
+  const open = { type: 'SELECT', pool: SIMULATED_POOL } as const;
+  return planOf({
+    steps: {
+      offer: { ...open, slateSize: 3, mode: 'ranked', body: { steps: { post } } },
+      tell: { ...open, slateSize: 2, tolerated: 1, body: { steps: { note: post }, output: outputOf('note') } },
+      child: { type: 'SUB_WORKFLOW', familySlug: 'leaf', isDetached: true },
+      all: { ...open, slateSize: 2, atLeast: 2, mode: 'slate', body: { steps: { once: post } } },
+      desk: { type: 'ROUTE', pool: SECOND_POOL },
+    },
+    edges: [
+      ...[edge('offer', 'tell', 'ALWAYS'), edge('offer', 'child', 'ALWAYS')],
+      ...[edge('tell', 'all', 'ALWAYS'), edge('all', 'desk', 'ALWAYS')],
+    ],
+  });
+}
+
+const RANDOM_PLANS = plansOver([SIMULATED_POOL, SECOND_POOL]);
+
 /** Plans of one family, and of the families that its runs start. */
 export interface DrawnPlans {
   /** Those that are published when a world begins: versions from 1. */
@@ -180,7 +208,7 @@ export interface DrawnPlans {
 
 /** Draws the plans of a seed. */
 export function drawPlans(choices: Choices): DrawnPlans {
-  const random = fc.sample(randomPlans, { seed: choices.random.uint32() | 0, numRuns: choices.int(2, 4) });
+  const random = fc.sample(RANDOM_PLANS, { seed: choices.random.uint32() | 0, numRuns: choices.int(2, 4) });
   const drawn = [
     ...random,
     longWait(choices.oneOf(6, 25, 70)),
@@ -193,6 +221,7 @@ export function drawPlans(choices: Choices): DrawnPlans {
     crowd(false),
     crowd(true),
     buyers(),
+    offers(),
   ];
   if (choices.chance(0.15)) drawn.push(faulty());
   // Which of them come late is a matter of chance.

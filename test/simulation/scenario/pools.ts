@@ -1,4 +1,4 @@
-/** Pools that simulated runs select from: a few recipients, some of them with little room. */
+/** Pools that simulated runs select from and route to: a few recipients, some of them with little room. */
 import { recipientOf, snapshotOf } from '../../../engine/src/routing/testing/decision-kit.js';
 import type { MemoryDatabase } from '../../../engine/src/workflow/testing/memory-database.js';
 import type { MemoryPool } from '../../../engine/src/workflow/testing/memory-reservations.js';
@@ -10,9 +10,15 @@ export const SIMULATED_POOL = 'fixture-buyers';
 
 const CAPACITIES = [{ max_concurrent: 1 }, { max_concurrent: 2 }, { max_concurrent: 3, daily_limit: 40 }, {}];
 
-/** Gives each tenant a pool with recipients of its own. */
+/** Name of another one. */
+export const SECOND_POOL = 'fixture-desks';
+
+/** Gives each tenant pools with recipients of its own. */
 export function openPools({ reservations }: MemoryDatabase, tenants: readonly string[]): void {
-  for (const tenantId of tenants) reservations.add(poolOf(tenantId, CAPACITIES));
+  for (const tenantId of tenants) {
+    reservations.add(poolOf(tenantId, CAPACITIES));
+    reservations.add(secondOf(tenantId));
+  }
 }
 
 /** Gives a pool other capacities: what is held stays held. */
@@ -20,6 +26,16 @@ export function changeRoom({ reservations }: MemoryDatabase, tenantId: string, c
   const at = reservations.pools.findIndex((pool) => pool.tenantId === tenantId);
   const other = CAPACITIES.map(() => choices.pick(CAPACITIES) ?? {});
   reservations.pools.splice(at, 1, poolOf(tenantId, other));
+}
+
+/** Who is in it has room for all the work that is ever routed: nobody completes it. */
+function secondOf(tenantId: string): MemoryPool {
+  const index = TENANTS.indexOf(tenantId);
+  const recipients = [{}, { max_concurrent: 3 }].map((capacity, at) =>
+    recipientOf(10 * (index + 1) + 5 + at, { capacity }),
+  );
+  const { view } = snapshotOf(950 + index, { name: SECOND_POOL, strategy: 'least_loaded' }, recipients);
+  return { tenantId, name: SECOND_POOL, view };
 }
 
 function poolOf(tenantId: string, capacities: readonly object[]): MemoryPool {

@@ -126,7 +126,7 @@ export class GateBatch {
       if (gated === null || cell.isLockedOut) return [];
       return gated.asked.selections.map((each) => ({ ...each, reached: cell.gatePools }));
     });
-    const families = this.ticks.flatMap(({ gated }) => gated?.asked.families ?? []);
+    const families = this.ticks.flatMap(({ gated, cell }) => [...(gated?.asked.families ?? []), ...cell.gateFamilies]);
     return { semaphores, selections, families, runIds: this.ticks.map(({ cell }) => cell.runId) };
   }
 
@@ -153,6 +153,7 @@ export class GateBatch {
     const result = tick.gated.compute(gate);
     // The next batch locks what this one was asked for.
     cell.gateKeys = gate.isOutside ? [...gate.keys.values()] : [];
+    cell.gateFamilies = gate.isOutside ? gate.asked.families : [];
     cell.gatePools = gate.isOutside ? [...new Set([...cell.gatePools, ...gate.pools])] : [];
     cell.unasked = gate.asked.selections
       .filter(({ path }) => gate.unasked.has(path))

@@ -15,7 +15,6 @@
  * 4. No answer, task, abort or news leaves before the commit it belongs to is known to be written.
  */
 import { DuctorError } from '../../kernel/index.js';
-import { askApps } from './asking-apps.js';
 import { untilDone } from './backoff.js';
 import { commitBatch, type CommitEnvironment, type Verdict } from './commit-batch.js';
 import { isLookedUp, isPassedOn } from './continuing.js';
@@ -25,7 +24,7 @@ import type { CommitLane } from './gate-ports.js';
 import { laneEnvironments, membersOf } from './lane-environments.js';
 import type { RunCell } from './run-cell.js';
 import { isGivenUp } from './run-logic.js';
-import { conflicted, goOn, putBack, setAside, undo, unread, written } from './settle-tick.js';
+import { conflicted, goOn, oncemore, putBack, setAside, undo, unread, written } from './settle-tick.js';
 import {
   computeTick,
   digestOf,
@@ -41,8 +40,6 @@ import type { World } from './world.js';
 
 /** Runs of a batch of the gate lane: so long its locks are held. */
 const GATE_BATCH_RUNS = 64;
-/** A tick that did not get its locks, or was undone with its batch, is tried again after this. */
-const AGAIN_MS = 2;
 /** A run that can be neither advanced nor parked is tried again after this. */
 const STUCK_WAIT_MS = 30_000;
 
@@ -203,10 +200,13 @@ export class Lane {
         continue;
       }
       if (isLookedUp(world, cell)) continue;
+      const { current } = cell;
       const tick = this.#compute(cell, effects);
       cell.current = null;
       if (tick === undefined) continue;
       if (tick.gated !== null && this.kind === 'plain') {
+        // Looked up for this tick, which the gate lane computes: it would look it up, and come back here, for ever.
+        cell.current = current;
         putBack(cell, inputsOf(tick));
         world.toGate(cell);
         continue;
@@ -271,7 +271,7 @@ export class Lane {
         return written(this.world, verdict.tick ?? tick, effects);
       case 'again':
         tick.cell.isLockedOut = verdict.isLockedOut === true && (tick.gated?.asked.selections.length ?? 0) > 0;
-        return this.#oncemore(tick);
+        return oncemore(this.world, tick);
       case 'conflict':
         return conflicted(this.world, tick);
       case 'key_taken':
@@ -297,17 +297,6 @@ export class Lane {
     cell.start = null;
     this.world.cache.drop(cell);
     this.world.keyTaken(start);
-  }
-
-  /** Nothing was written, and the state still holds: computed again, in the next batch or a little later. */
-  #oncemore(tick: Tick): void {
-    const { cell } = tick;
-    cell.phase = 'ready';
-    putBack(cell, inputsOf(tick));
-    if (cell.unasked.length > 0) return askApps(this.world, cell);
-    const isAsked = cell.gateKeys.length + cell.gatePools.length > 0 || cell.isLockedOut;
-    if (isAsked) this.world.toGate(cell);
-    else setAside(this.world, cell, AGAIN_MS);
   }
 
   /** Waits until the lost transaction has ended; then the runs are loaded, and their inputs applied, again. */

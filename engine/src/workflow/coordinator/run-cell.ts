@@ -10,7 +10,7 @@
  * 2. A cell is in at most one batch: only a ready cell is taken, and it stays in_flight until the batch is settled.
  * 3. Inputs leave `inputs` when a batch takes them, and come back to its front when the batch did not write them.
  */
-import type { SemaphoreKey } from '../../capacity/index.js';
+import type { Family, SemaphoreKey } from '../../capacity/index.js';
 import { shardOf } from '../../kernel/index.js';
 import type { RunInput } from '../machine/inputs.js';
 import type { Plan } from '../machine/plan.js';
@@ -66,6 +66,8 @@ export interface RunCell extends RunKey {
   gateKeys: readonly SemaphoreKey[];
   /** Pools that the selections of its last try came to beyond what it had locked. */
   gatePools: readonly string[];
+  /** Families that its last try was asked for beyond what it had locked. */
+  gateFamilies: readonly Family[];
   /** Selections for which strategies in apps' code have to be asked before it is tried again. */
   unasked: readonly SelectionAsk[];
   /** What they said, by step; null: nobody was asked. */
@@ -116,6 +118,7 @@ export function coldCell(run: RunKey): RunCell {
     takesAll: false,
     gateKeys: [],
     gatePools: [],
+    gateFamilies: [],
     unasked: [],
     said: null,
     isLockedOut: false,

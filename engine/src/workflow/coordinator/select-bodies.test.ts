@@ -160,3 +160,32 @@ describe('the body of a selection', () => {
     expect([status(runId), held()]).toEqual(['CANCELLED', [0, 0, 0]]);
   });
 });
+
+describe('a step that routes', () => {
+  const desk: StepSpec = { type: 'ROUTE', pool: 'buyers' };
+  const hold: StepSpec = { type: 'SELECT', pool: 'buyers', slateSize: 1 };
+  const plan: PlanSpec = { steps: { hold, desk }, edges: [edge('hold', 'desk')] };
+
+  it('ends a run in its own row: what it assigned stays, what was held is given back', async () => {
+    const { start, status, held, output, kit, ids, check } = await market([plan], [{}]);
+    const runId = await start();
+    expect(output(runId, 'desk')).toMatchObject({ outcome: 'assigned', recipients: [{ id: ids[0] }] });
+    expect([status(runId), held(), kit.db.reservations.held]).toEqual(['COMPLETED', [0], []]);
+    expect(kit.db.reservations.accounts.get(ids[0] ?? '')?.committed).toBe(1);
+    check();
+  });
+
+  it('ends it by its refusal, too, and when the accounts cannot be locked', async () => {
+    const { start, status, error, held, node } = await market([plan], [{ max_concurrent: 1 }]);
+    expect([status(await start()), held()]).toEqual(['FAILED', [0]]);
+    let answered = 0;
+    node.fault = ({ method }) => {
+      answered += method === 'commitGated' ? 1 : 0;
+      const outcome = { kind: 'repeat', sqlState: '55P03' } as const;
+      return method === 'commitGated' && answered === 2 ? { kind: 'answer', outcome } : null;
+    };
+    const runId = await start();
+    expect([status(runId), held()]).toEqual(['FAILED', [0]]);
+    expect(['capacity_authority_unavailable', 'no_eligible_recipient']).toContain(error(runId));
+  });
+});

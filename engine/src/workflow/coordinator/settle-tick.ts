@@ -7,6 +7,7 @@
  *   key_taken          -> the start leaves; who holds its key is looked up
  *   fenced             -> inputs kept; the end of the incarnation hands them on
  */
+import { askApps } from './asking-apps.js';
 import { shardOf } from '../../kernel/index.js';
 import { wakeSuccessor } from './continuing.js';
 import type { Effects } from './effects.js';
@@ -20,6 +21,9 @@ import type { RunInput } from '../machine/inputs.js';
 import type { Plan } from '../machine/plan.js';
 import type { RunState } from '../machine/state.js';
 import type { World } from './world.js';
+
+/** A tick that did not get its locks, or was undone with its batch, is tried again after this. */
+const AGAIN_MS = 2;
 
 /** Conflicts of one run in a row after which each further one waits a while. */
 const FREE_CONFLICTS = 3;
@@ -213,4 +217,15 @@ export function setAside(world: World, cell: RunCell, waitMs: number): void {
   world.clock.setTimer(waitMs, () => {
     if (!world.isEnded() && world.cache.holds(cell)) world.enqueue(cell);
   });
+}
+
+/** Nothing was written, and the state still holds: computed again, in the next batch or a little later. */
+export function oncemore(world: World, tick: Tick): void {
+  const { cell } = tick;
+  cell.phase = 'ready';
+  putBack(cell, inputsOf(tick));
+  if (cell.unasked.length > 0) return askApps(world, cell);
+  const isAsked = cell.gateKeys.length + cell.gatePools.length + cell.gateFamilies.length > 0 || cell.isLockedOut;
+  if (isAsked) world.toGate(cell);
+  else setAside(world, cell, AGAIN_MS);
 }

@@ -74,11 +74,11 @@ const NONE: readonly number[] = [];
 /** Bytes a tick costs besides its entries. */
 const ROW_BYTES = 64;
 
-function contextOf(env: TickEnvironment, cell: RunCell, gate: Gate): MachineContext {
+function contextOf(env: TickEnvironment, cell: RunCell, gate: Gate, current = cell.current): MachineContext {
   const { clock, random, newId, heartbeats } = env;
   const nowUs = clock.nowUs() - clock.errorUs();
   const seed = random.uint32();
-  const context = { nowUs, seed, newId, gate, ...(cell.current === null ? {} : { current: cell.current }) };
+  const context = { nowUs, seed, newId, gate, ...(current === null ? {} : { current }) };
   if (heartbeats.isEmpty) return context;
   const { tenantId, runId } = cell;
   return { ...context, progressOf: (path, attempt) => heartbeats.progressOf({ tenantId, runId, path, attempt }) };
@@ -347,7 +347,7 @@ function afterThrow(
 /** Computes the next tick of a ready cell that has inputs. Never throws: a machine that throws parks the run. */
 export function computeTick(cell: RunCell, env: TickEnvironment): TickResult {
   const inputs = takeInputs(cell, env);
-  const { plan, state } = cell;
+  const { plan, state, current } = cell;
   if (plan === null || state === null) {
     // It is asked to begin after it was looked for in vain: it is loaded once more, and then begins.
     if (inputs.some(isBirth)) {
@@ -360,7 +360,8 @@ export function computeTick(cell: RunCell, env: TickEnvironment): TickResult {
   const compute = (gate: Gate): TickResult => {
     try {
       const facts = inputs.map((pending) => pending.input);
-      return fromAdvance(cell, state, inputs, advance(plan, state, facts, contextOf(env, cell, gate)), null, env);
+      const context = contextOf(env, cell, gate, current);
+      return fromAdvance(cell, state, inputs, advance(plan, state, facts, context), null, env);
     } catch (error) {
       return afterThrow(cell, plan, state, inputs, env, error, gate);
     }

@@ -10,6 +10,7 @@ import { DuctorError, seededRandom, uuidV7 } from '../../kernel/index.js';
 import { compilePlan, validateDefinition } from '../definition/index.js';
 import { decodeEntries, encodeEntries, loadRun, type JournalRow } from '../journal/index.js';
 import type { Gate } from '../machine/inputs.js';
+import { chosenGate, NOBODY_CHOOSES, type Choose } from './chosen-gate.js';
 import { admitSignal } from '../machine/admit-signal.js';
 import { admitUpdate, answerQuery } from '../machine/admit-update.js';
 import { isUnbegun } from '../machine/queries.js';
@@ -31,14 +32,6 @@ import {
   type Value,
 } from '../machine/index.js';
 
-const NO_POOLS = 'there are no pools in a test process';
-
-/** Grants everything at once: limits are the cluster's. */
-const OPEN_GATE: Gate = {
-  ...{ ask: () => 0, release: () => undefined, bear: () => undefined, close: () => undefined },
-  select: () => ({ kind: 'refused', code: 'unimplemented', message: NO_POOLS }),
-  route: () => ({ kind: 'failed', code: 'unimplemented', message: NO_POOLS, isRetryable: false }),
-};
 const TENANT = 'test';
 const VERSION = 1;
 
@@ -79,13 +72,18 @@ class InProcessMachine {
   readonly #mail: RunMessage[] = [];
   readonly #cel = createCelCompiler();
   readonly #random;
+  readonly #gate: Gate;
   #aborts: { readonly runId: string; readonly path: string; readonly attempt: number; readonly reason: string }[] = [];
   #commits = 0;
   #progress = new Map<string, Value>();
 
-  /** @param seed of ids and jitter: the same seed gives the same runs */
-  constructor(seed: number) {
+  /**
+   * @param seed of ids and jitter: the same seed gives the same runs
+   * @param choose whom steps select and route to
+   */
+  constructor(seed: number, choose: Choose) {
     this.#random = seededRandom(seed);
+    this.#gate = chosenGate(choose);
   }
 
   /** Rows written. */
@@ -253,7 +251,7 @@ class InProcessMachine {
     const run = this.#known(runId);
     const { entries, state, messages, commands, successor } = advance(run.plan, run.state, [input], {
       ...{ nowUs, seed: this.#random.uint32(), newId: () => this.#newId(nowUs) },
-      gate: OPEN_GATE,
+      gate: this.#gate,
       progressOf: (path, attempt) => this.#progress.get(`${runId}/${attempt}/${path}`) ?? null,
     });
     if (entries.length === 0) return false;
@@ -292,6 +290,6 @@ class InProcessMachine {
 }
 
 /** A machine without runs. */
-export function createMachine(seed: number): InProcessMachine {
-  return new InProcessMachine(seed);
+export function createMachine(seed: number, choose: Choose = NOBODY_CHOOSES): InProcessMachine {
+  return new InProcessMachine(seed, choose);
 }

@@ -1,5 +1,5 @@
 /** ROUTE steps: the decision is made, and its assignments with it, in the commit of the tick that asks. */
-import { DuctorError, isUuid } from '../../kernel/index.js';
+import { DuctorError } from '../../kernel/index.js';
 import { checkSize } from './failure.js';
 import type { PlanStep } from './plan.js';
 import { emit, type Place, type Tick } from './tick.js';
@@ -10,7 +10,7 @@ const MAX_EXCLUDED = 100;
 
 /** The ids of a list. Throws expression_failed when it is none. */
 function idsIn(value: unknown, path: string): readonly string[] {
-  const isList = Array.isArray(value) && value.every((id) => typeof id === 'string' && isUuid(id));
+  const isList = Array.isArray(value) && value.every((id) => typeof id === 'string');
   if (isList && value.length <= MAX_EXCLUDED) return value.map(String);
   const problem = `args.exclude of step ${path} is no list of at most ${MAX_EXCLUDED} ids of recipients`;
   throw new DuctorError('expression_failed', problem, { remedy: 'Name ids: [steps.offer.output.recipients[0].id].' });

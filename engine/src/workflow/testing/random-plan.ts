@@ -54,9 +54,11 @@ interface Where {
   readonly own: readonly Template[];
   /** Bodies around. */
   readonly depth: number;
+  /** Pools that steps select from and route to; none: no step does. */
+  readonly pools: readonly string[];
 }
 
-const TOP: Where = { prefix: 's', own: [], depth: 0 };
+const TOP: Where = { prefix: 's', own: [], depth: 0, pools: [] };
 
 const refOf = (index: number, prefix = 's'): string => `${prefix}${index}`;
 
@@ -184,6 +186,12 @@ function stepSpecs(index: number, where: Where = TOP): fc.Arbitrary<StepSpec> {
     { weight: index === 0 ? 0 : 1, arbitrary: withJoin(ends) },
     { weight: index === 0 || where.depth > 0 ? 0 : 4, arbitrary: withJoin(continuations) },
     { weight: where.depth > 1 ? 0 : 2, arbitrary: withJoin(fc.oneof(scatters(index, where), loops(index, where))) },
+    ...(where.pools.length === 0
+      ? []
+      : [
+          { weight: 3, arbitrary: withJoin(selects(index, where)) },
+          { weight: 1, arbitrary: withJoin(routes(where)) },
+        ]),
   );
 }
 
@@ -251,8 +259,8 @@ function bodies(where: Where): fc.Arbitrary<BodySpec> {
   );
 }
 
-function scatters(index: number, { prefix, own, depth }: Where): fc.Arbitrary<StepSpec> {
-  const within = { prefix: `${refOf(index, prefix)}s`, own: [...own, ITEM], depth: depth + 1 };
+function scatters(index: number, { prefix, own, depth, pools }: Where): fc.Arbitrary<StepSpec> {
+  const within = { prefix: `${refOf(index, prefix)}s`, own: [...own, ITEM], depth: depth + 1, pools };
   const items = fc.constantFrom<readonly unknown[]>([], ['a'], ['a', { b: ['],'] }, ' c '], [1, 2, 3, 4, 5, 6, 7]);
   return fc.record({
     type: fc.constant('SCATTER' as const),
@@ -267,8 +275,29 @@ function scatters(index: number, { prefix, own, depth }: Where): fc.Arbitrary<St
   });
 }
 
-function loops(index: number, { prefix, own, depth }: Where): fc.Arbitrary<StepSpec> {
-  const within = { prefix: `${refOf(index, prefix)}l`, own: [...own, VARS], depth: depth + 1 };
+function selects(index: number, { prefix, own, depth, pools }: Where): fc.Arbitrary<StepSpec> {
+  const within = { prefix: `${refOf(index, prefix)}p`, own: [...own, ITEM], depth: depth + 1, pools };
+  const body = depth > 1 ? fc.constant(undefined) : fc.option(bodies(within), { nil: undefined, freq: 3 });
+  return fc
+    .record({
+      pool: fc.constantFrom(...pools),
+      slateSize: fc.constantFrom(1, 1, 2, 3),
+      atLeast: fc.constantFrom(1, 1, 2),
+      mode: fc.constantFrom('each' as const, 'ranked' as const, 'slate' as const),
+      maxParallel: fc.constantFrom(1, 100),
+      tolerated: fc.constantFrom(0, 1),
+      routable: fc.constantFrom(...Array.from({ length: 9 }, () => template(() => ({ type: 'lead' }))), template(fail)),
+      body,
+    })
+    .map(({ body: drawn, ...spec }) => ({ type: 'SELECT', ...spec, ...(drawn === undefined ? {} : { body: drawn }) }));
+}
+
+function routes({ pools }: Where): fc.Arbitrary<StepSpec> {
+  return fc.constantFrom(...pools).map((pool) => ({ type: 'ROUTE', pool }));
+}
+
+function loops(index: number, { prefix, own, depth, pools }: Where): fc.Arbitrary<StepSpec> {
+  const within = { prefix: `${refOf(index, prefix)}l`, own: [...own, VARS], depth: depth + 1, pools };
   const until = fc.oneof(
     {
       weight: 9,
@@ -313,28 +342,37 @@ function compensations(steps: readonly StepSpec[]): fc.Arbitrary<Readonly<Record
   });
 }
 
-/** Plans. Refs are s0, s1, ... and u0, u1, ... for their compensations; edges lead from lower to higher ones. */
-export const plans: fc.Arbitrary<Plan> = fc.integer({ min: 1, max: 9 }).chain((count) =>
-  fc
-    .record({
-      steps: fc
-        .tuple(...Array.from({ length: count }, (_, index) => stepSpecs(index)))
-        .chain((drawn) => fc.tuple(fc.constant(drawn), compensations(drawn))),
-      edges: edges(count),
-      hasOutput: fc.constantFrom('default', 'source', 'value', 'fails'),
-      onFailure: fc.constantFrom('drain' as const, 'cancel' as const),
-      onExhausted: fc.constantFrom('fail' as const, 'fail' as const, 'park' as const),
-      timeoutMs: maybe(200, 9000),
-    })
-    .map(({ steps: [steps, undoing], edges: drawn, hasOutput, onFailure, onExhausted, timeoutMs }) =>
-      planOf({
-        steps: { ...named(steps, 's').steps, ...undoing },
-        edges: [...fitting(drawn, steps), ...named(steps, 's').edges],
-        ...{ onFailure, onExhausted },
-        ...(timeoutMs === undefined ? {} : { timeoutMs }),
-        ...(hasOutput === 'source' ? { output: outputOf('s0') } : {}),
-        ...(hasOutput === 'value' ? { output: template((scope) => [scope.stepOutput('s0') ?? null]) } : {}),
-        ...(hasOutput === 'fails' ? { output: template((scope) => scope.stepOutput('s0') ?? fail()) } : {}),
-      }),
-    ),
-);
+/**
+ * Plans. Refs are s0, s1, ... and u0, u1, ... for their compensations; edges lead from lower to higher ones.
+ *
+ * @param pools that steps select from and route to
+ */
+export function plansOver(pools: readonly string[]): fc.Arbitrary<Plan> {
+  return fc.integer({ min: 1, max: 9 }).chain((count) =>
+    fc
+      .record({
+        steps: fc
+          .tuple(...Array.from({ length: count }, (_, index) => stepSpecs(index, { ...TOP, pools })))
+          .chain((drawn) => fc.tuple(fc.constant(drawn), compensations(drawn))),
+        edges: edges(count),
+        hasOutput: fc.constantFrom('default', 'source', 'value', 'fails'),
+        onFailure: fc.constantFrom('drain' as const, 'cancel' as const),
+        onExhausted: fc.constantFrom('fail' as const, 'fail' as const, 'park' as const),
+        timeoutMs: maybe(200, 9000),
+      })
+      .map(({ steps: [steps, undoing], edges: drawn, hasOutput, onFailure, onExhausted, timeoutMs }) =>
+        planOf({
+          steps: { ...named(steps, 's').steps, ...undoing },
+          edges: [...fitting(drawn, steps), ...named(steps, 's').edges],
+          ...{ onFailure, onExhausted },
+          ...(timeoutMs === undefined ? {} : { timeoutMs }),
+          ...(hasOutput === 'source' ? { output: outputOf('s0') } : {}),
+          ...(hasOutput === 'value' ? { output: template((scope) => [scope.stepOutput('s0') ?? null]) } : {}),
+          ...(hasOutput === 'fails' ? { output: template((scope) => scope.stepOutput('s0') ?? fail()) } : {}),
+        }),
+      ),
+  );
+}
+
+/** Plans that need no pools. */
+export const plans: fc.Arbitrary<Plan> = plansOver([]);
