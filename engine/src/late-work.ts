@@ -1,15 +1,21 @@
-/** Clocks and offers of assignments on this node: what becomes of them stands in the log, and is routed on. */
+/**
+ * Clocks and offers of assignments and items of claim queues on this node: what becomes of them stands in the log, and
+ * is routed on.
+ */
 import type { Clock } from './kernel/index.js';
-import { OfferDriver, SlaDriver, type Routing } from './routing/index.js';
+import { ClaimDriver, DueWork, OfferDriver, SlaDriver, type Routing } from './routing/index.js';
 import type { Database } from './store/index.js';
 import type { Log } from './telemetry/index.js';
+
+/** How long one answer about what is due counts for all drivers, who look each second. */
+const SHARED_US = 900_000;
 
 /** What it works with. */
 export interface LateWorkParts {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
-  readonly routing: Pick<Routing, 'assignments' | 'router'>;
+  readonly routing: Pick<Routing, 'assignments' | 'claims' | 'router'>;
 }
 
 /** What looks at them. */
@@ -19,9 +25,9 @@ export interface LateWork {
   stop(): Promise<void>;
 }
 
-function slaDriver({ db, clock, log, routing }: LateWorkParts): SlaDriver {
+function slaDriver({ db, clock, log, routing }: LateWorkParts, due: DueWork): SlaDriver {
   return new SlaDriver({
-    ...{ db, clock, assignments: routing.assignments },
+    ...{ db, clock, due, assignments: routing.assignments },
     route: (call) => routing.router.route(call),
     onEvent({
       kind,
@@ -35,9 +41,9 @@ function slaDriver({ db, clock, log, routing }: LateWorkParts): SlaDriver {
   });
 }
 
-function offerDriver({ db, clock, log, routing }: LateWorkParts): OfferDriver {
+function offerDriver({ db, clock, log, routing }: LateWorkParts, due: DueWork): OfferDriver {
   return new OfferDriver({
-    ...{ db, clock, assignments: routing.assignments },
+    ...{ db, clock, due, assignments: routing.assignments },
     route: (call) => routing.router.route(call),
     onEvent({ kind, outcome, offer: { tenantId: tenant, assignmentId: assignment, recipientId: recipient, poolId } }) {
       log.info({ tenant, assignment, recipient, pool: poolId, outcome }, `an offer was ${kind.replace('_', ' ')}`);
@@ -46,9 +52,21 @@ function offerDriver({ db, clock, log, routing }: LateWorkParts): OfferDriver {
   });
 }
 
+function claimDriver({ db, clock, log, routing }: LateWorkParts, due: DueWork): ClaimDriver {
+  return new ClaimDriver({
+    ...{ db, clock, due, waiters: routing.claims.waiters },
+    route: (call) => routing.router.route(call),
+    onLook({ kind, item: { tenantId: tenant, itemId: item, queueId: queue, visible: offered } }) {
+      log.info({ tenant, item, queue, offered }, kind === 'opened' ? 'a wave has begun' : 'nobody claimed an item');
+    },
+    onError: (err) => log.error({ err }, 'a look at the items of claim queues failed'),
+  });
+}
+
 /** Makes the drivers; they still have to be started. */
 export function lateWork(parts: LateWorkParts): LateWork {
-  const drivers = [slaDriver(parts), offerDriver(parts)];
+  const due = new DueWork(parts.db, parts.clock, SHARED_US);
+  const drivers = [slaDriver(parts, due), offerDriver(parts, due), claimDriver(parts, due)];
   return {
     start() {
       for (const driver of drivers) driver.start();

@@ -27,7 +27,6 @@ import {
   systemRandom,
   uuidV7,
 } from './kernel/index.js';
-import { claimWork } from './claim-work.js';
 import { startHousekeeping } from './housekeeping.js';
 import { lateWork } from './late-work.js';
 import { learnTime, observedCluster, timeOf } from './observed-cluster.js';
@@ -138,18 +137,17 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
   advertised.address = await listen(doors, settings);
   await maintainRuns(db);
   const late = lateWork({ db, clock, log, routing });
-  const claims = claimWork({ db, clock, log, routing });
   const housekeeping = startHousekeeping({ ...node, metrics, log });
   for (const invoker of [bridge, desk]) invoker.attach(coordinator);
   await coordinator.run();
-  for (const part of [endpoints, driver, shadows, late, claims]) await part.start();
+  for (const part of [endpoints, driver, shadows, late]) await part.start();
   return {
     ...{ address: advertised.address, tenancy, metrics },
     async stop() {
       doors.drain();
       bridge.drain();
       await Promise.all([endpoints.drain(CALLS_DRAIN_MS), desk.drain(CALLS_DRAIN_MS)]);
-      await Promise.all([driver.stop(), shadows.stop(), late.stop(), claims.stop(), housekeeping.stop()]);
+      await Promise.all([driver.stop(), shadows.stop(), late.stop(), housekeeping.stop()]);
       await coordinator.stop();
       for (const part of [endpoints, desk, bridge]) part.close();
       await doors.close();

@@ -13,7 +13,7 @@ export { offerTo, type Claimant, type ClaimItem, type ClaimState, type ClaimTerm
 export type { ClaimWave, NewClaimItem, OfferState } from './item/claim-item.js';
 export { changeItem, type ClaimVerb, type ItemChange } from './item/change.js';
 export { lookAt, type Look } from './item/look.js';
-export { hasDueItems, noteDecidedAgain, takeDueItems, type DueItem } from './item/sql/due-items.js';
+export { HAS_DUE_ITEMS, noteDecidedAgain, takeDueItems, type DueItem } from './item/sql/due-items.js';
 export { endItems, withdrawItems, type EndedClaim } from './item/sql/end-items.js';
 export { insertItems } from './item/sql/insert-items.js';
 export { listItems, lockItems, readAsks, readItems, type ItemQuery } from './item/sql/read-items.js';

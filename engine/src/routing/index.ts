@@ -63,6 +63,7 @@ export { affinityKeysOf, dedupeKeyOf } from './lane/ask.js';
 export { poolKeyText, readBindings, readFirsts, writeBindings, writeFirsts } from './standing/sql/known-keys.js';
 export type { BindingEntry } from './standing/sql/known-keys.js';
 export { OfferDriver, type OfferDriverParts, type OfferEvent } from './offers/offer-driver.js';
+export { DueWork } from './due/due-work.js';
 export { ClaimDriver, type ClaimDriverParts, type ClaimLook } from './claiming/claim-driver.js';
 export { claimItemOf, claimQueuesOf } from './claiming/claim-item-of.js';
 export type { ClaimCall } from './claiming/claim-call.js';

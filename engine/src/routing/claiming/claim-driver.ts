@@ -8,11 +8,12 @@
  * transaction; 3. work that nobody waits for is then decided again, under a key of idempotency that its item names: a
  * node that dies in between is followed by one that gets the same decision.
  */
-import { hasDueItems, lookAt, noteDecidedAgain, takeDueItems, tellWaiters, writeItems } from '../../claims/index.js';
+import { lookAt, noteDecidedAgain, takeDueItems, tellWaiters, writeItems } from '../../claims/index.js';
 import type { ClaimItem, ClaimWaiters, DueItem, Look } from '../../claims/index.js';
 import { repeating, type Clock, type Repeating } from '../../kernel/index.js';
 import { readPoolStatus, type PoolStatus } from '../../pools/index.js';
 import type { Database } from '../../store/index.js';
+import { DueWork } from '../due/due-work.js';
 import type { RouteCall, Routed } from '../lane/route-call.js';
 import { isExpiredAsk } from './claim-item-of.js';
 
@@ -34,6 +35,8 @@ export interface ClaimLook {
 export interface ClaimDriverParts {
   readonly db: Database;
   readonly clock: Clock;
+  /** Says whether there is anything to look at. Default: one that nobody shares. */
+  readonly due?: DueWork;
   readonly waiters: ClaimWaiters;
   readonly route: (call: RouteCall) => Promise<Routed>;
   /** Told once it is committed. */
@@ -58,8 +61,10 @@ function lookedAt(due: DueItem, nowUs: number, pool: PoolStatus | undefined): Lo
 /** See above. */
 export class ClaimDriver {
   readonly #looks: Repeating;
+  readonly #due: DueWork;
 
   constructor(readonly parts: ClaimDriverParts) {
+    this.#due = parts.due ?? new DueWork(parts.db, parts.clock);
     this.#looks = repeating(parts.clock, LOOK_MS, () => this.turn(), parts.onError);
   }
 
@@ -74,7 +79,7 @@ export class ClaimDriver {
 
   /** Looks at everything that is due; returns how many items that were. */
   async turn(): Promise<number> {
-    if (!(await hasDueItems(this.parts.db))) return 0;
+    if (!(await this.#due.has('items'))) return 0;
     for (let count = 0; ;) {
       const found = await this.#batch();
       count += found.length;

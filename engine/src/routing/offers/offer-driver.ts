@@ -11,9 +11,10 @@
 import type { Assignments } from '../../capacity/index.js';
 import { DuctorError, repeating, type Clock, type ErrorCode, type Repeating } from '../../kernel/index.js';
 import type { Database } from '../../store/index.js';
+import { DueWork } from '../due/due-work.js';
 import type { RouteCall, Routed } from '../lane/route-call.js';
 import { isRouteAsk } from '../sla/late-ask.js';
-import { endOffers, hasDueOffers, takeDueOffers, type DueOffer } from './sql/offers.js';
+import { endOffers, takeDueOffers, type DueOffer } from './sql/offers.js';
 
 /** Most offers of one turn at a time. */
 const BATCH = 200;
@@ -36,6 +37,8 @@ export interface OfferEvent {
 export interface OfferDriverParts {
   readonly db: Database;
   readonly clock: Clock;
+  /** Says whether there is anything to look at. Default: one that nobody shares. */
+  readonly due?: DueWork;
   readonly assignments: Pick<Assignments, 'act'>;
   readonly route: (call: RouteCall) => Promise<Routed>;
   /** Told once it is committed. */
@@ -53,8 +56,10 @@ interface Ended {
 /** See above. */
 export class OfferDriver {
   readonly #looks: Repeating;
+  readonly #due: DueWork;
 
   constructor(readonly parts: OfferDriverParts) {
+    this.#due = parts.due ?? new DueWork(parts.db, parts.clock);
     this.#looks = repeating(parts.clock, LOOK_MS, () => this.turn(), parts.onError);
   }
 
@@ -69,7 +74,7 @@ export class OfferDriver {
 
   /** Looks at everything that is due; returns how many offers that were. */
   async turn(): Promise<number> {
-    if (!(await hasDueOffers(this.parts.db))) return 0;
+    if (!(await this.#due.has('offers'))) return 0;
     for (let count = 0; ;) {
       const due = await takeDueOffers(this.parts.db, BATCH);
       count += due.length;

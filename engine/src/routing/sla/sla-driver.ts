@@ -11,18 +11,12 @@
 import type { Assignments } from '../../capacity/index.js';
 import { DuctorError, repeating, type Clock, type Repeating } from '../../kernel/index.js';
 import type { Database } from '../../store/index.js';
+import { DueWork } from '../due/due-work.js';
 import type { RouteAsk } from '../lane/ask.js';
 import type { RouteCall, Routed } from '../lane/route-call.js';
 import { nextLookUs, stepOf, type Step } from './clock.js';
 import { isRouteAsk } from './late-ask.js';
-import {
-  hasDueClocks,
-  noteRerouted,
-  takeDueClocks,
-  writeClocks,
-  type DueClock,
-  type StoredClock,
-} from './sql/clocks.js';
+import { noteRerouted, takeDueClocks, writeClocks, type DueClock, type StoredClock } from './sql/clocks.js';
 
 /** Most clocks of one transaction. */
 const BATCH = 200;
@@ -45,6 +39,8 @@ export interface SlaEvent {
 export interface SlaDriverParts {
   readonly db: Database;
   readonly clock: Clock;
+  /** Says whether there is anything to look at. Default: one that nobody shares. */
+  readonly due?: DueWork;
   readonly assignments: Pick<Assignments, 'act'>;
   readonly route: (call: RouteCall) => Promise<Routed>;
   /** Told once it is committed. */
@@ -78,8 +74,10 @@ function looked(due: DueClock, nowUs: number): Looked {
 /** See above. */
 export class SlaDriver {
   readonly #looks: Repeating;
+  readonly #due: DueWork;
 
   constructor(readonly parts: SlaDriverParts) {
+    this.#due = parts.due ?? new DueWork(parts.db, parts.clock);
     this.#looks = repeating(parts.clock, LOOK_MS, () => this.turn(), parts.onError);
   }
 
@@ -94,7 +92,7 @@ export class SlaDriver {
 
   /** Looks at everything that is due; returns how many clocks that were. */
   async turn(): Promise<number> {
-    if (!(await hasDueClocks(this.parts.db))) return 0;
+    if (!(await this.#due.has('clocks'))) return 0;
     for (let count = 0; ;) {
       const found = await this.#batch();
       count += found.length;

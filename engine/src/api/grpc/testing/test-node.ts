@@ -21,7 +21,6 @@ import {
 } from '../../../workflow/index.js';
 import type { HttpLimits } from '../../http/limits.js';
 import type { Coordinator } from '../ports.js';
-import { claimWork } from '../../../claim-work.js';
 import { lateWork } from '../../../late-work.js';
 import { learnTime, observedCluster, timeOf } from '../../../observed-cluster.js';
 import { createScheduling } from '../../../scheduling.js';
@@ -102,7 +101,7 @@ export async function startTestNode(db: Database, options: TestNodeOptions = {})
   });
   const reader = postgresRunReader(db);
   const { schedules, driver } = createScheduling({ db, clock, random, bus, coordinator, registry, reader, onError });
-  const drivers = [lateWork({ db, clock, log, routing }), claimWork({ db, clock, log, routing })];
+  const late = lateWork({ db, clock, log, routing });
   const server = createDoors({
     ...shared,
     ...{ tenancy, coordinator, bridge, endpoints, log, catalog: registry, reader, schedules },
@@ -113,7 +112,7 @@ export async function startTestNode(db: Database, options: TestNodeOptions = {})
   await maintainRuns(db);
   const port = await server.bind('127.0.0.1', 0);
   await coordinator.run();
-  for (const part of [endpoints, driver, shadows, ...drivers]) await part.start();
+  for (const part of [endpoints, driver, shadows, late]) await part.start();
   return {
     ...{ tenancy, registry, coordinator, bridge, server, logged, address: `127.0.0.1:${port}` },
     async tenant(slug, scopes = SCOPES) {
@@ -125,7 +124,7 @@ export async function startTestNode(db: Database, options: TestNodeOptions = {})
       bridge.drain();
       server.drain();
       await endpoints.drain(1_000);
-      await Promise.all([driver, shadows, ...drivers].map((part) => part.stop()));
+      await Promise.all([driver, shadows, late].map((part) => part.stop()));
       await coordinator.stop();
       for (const part of [endpoints, bridge]) part.close();
       await server.close();

@@ -1,4 +1,4 @@
-import { prepared, type Queryable, type Row } from '../../../store/index.js';
+import { prepared, type Queryable } from '../../../store/index.js';
 import type { ClaimItem } from '../claim-item.js';
 import { ITEM_COLUMNS, toItem, type ItemRow } from './item-row.js';
 
@@ -13,10 +13,6 @@ export interface DueItem {
   readonly ask: string;
 }
 
-const HAS_DUE = prepared(
-  'claims_has_due_items',
-  'select exists (select 1 from ductor.claim_item d where d.next_at <= ductor.now_us()) as has',
-);
 const DUE = prepared(
   'claims_due_items',
   `select ${ITEM_COLUMNS}, i.ask from (select * from ductor.claim_item d where d.next_at <= ductor.now_us()
@@ -28,15 +24,8 @@ const DECIDED = prepared(
     where i.tenant_id = $1::uuid and i.item_id = $2::uuid`,
 );
 
-interface HasRow extends Row {
-  readonly has: boolean;
-}
-
-/** Whether any item of any tenant is to be looked at: one statement, for nodes that have nothing to do. */
-export async function hasDueItems(db: Queryable): Promise<boolean> {
-  const { rows } = await db.query<HasRow>(HAS_DUE);
-  return rows[0]?.has === true;
-}
+/** Whether any item of any tenant is to be looked at: a condition in SQL. */
+export const HAS_DUE_ITEMS = 'exists (select 1 from ductor.claim_item d where d.next_at <= ductor.now_us())';
 
 /** Items of any tenant that are to be looked at, locked until the transaction ends; others' locks are passed over. */
 export async function takeDueItems(tx: Queryable, limit: number): Promise<readonly DueItem[]> {

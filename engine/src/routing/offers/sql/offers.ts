@@ -43,10 +43,6 @@ const INSERT = prepared(
     select $1::uuid, n.assignment_id, n.expires_at, n.expires_at, n.again
     from unnest($2::uuid[], $3::bigint[], $4::jsonb[]) as n (assignment_id, expires_at, again)`,
 );
-const HAS_DUE = prepared(
-  'routing_has_due_offers',
-  'select exists (select 1 from ductor.routing_offer d where d.next_at <= ductor.now_us()) as has',
-);
 const TAKE = prepared(
   'routing_take_due_offers',
   `with due as (select d.tenant_id, d.assignment_id from ductor.routing_offer d
@@ -81,11 +77,8 @@ export async function insertOffers(tx: Queryable, tenantId: string, offers: read
   ]);
 }
 
-/** Whether any offer of any tenant is to be looked at: one statement, for nodes that have nothing to do. */
-export async function hasDueOffers(db: Queryable): Promise<boolean> {
-  const { rows } = await db.query<{ readonly has: boolean }>(HAS_DUE);
-  return rows[0]?.has === true;
-}
+/** Whether any offer of any tenant is to be looked at: a condition in SQL. */
+export const HAS_DUE_OFFERS = 'exists (select 1 from ductor.routing_offer d where d.next_at <= ductor.now_us())';
 
 /** Takes offers of any tenant that are to be looked at: for a while nobody else does. */
 export async function takeDueOffers(db: Queryable, limit: number): Promise<readonly DueOffer[]> {

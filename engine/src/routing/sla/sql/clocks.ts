@@ -52,10 +52,6 @@ const INSERT = prepared(
     select $1::uuid, n.* from unnest($2::uuid[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
       $8::jsonb[]) as n`,
 );
-const HAS_DUE = prepared(
-  'routing_has_due_sla_clocks',
-  'select exists (select 1 from ductor.sla_clock d where d.next_at <= ductor.now_us()) as has',
-);
 const DUE = prepared(
   'routing_due_sla_clocks',
   `select ${COLUMNS}, c.again, a.state, a.committed_at, a.responded_at, a.ended_at, a.recipient_id, a.pool_id
@@ -105,11 +101,8 @@ export async function insertClocks(tx: Queryable, tenantId: string, clocks: read
   ]);
 }
 
-/** Whether any clock of any tenant is to be looked at: one statement, for nodes that have nothing to do. */
-export async function hasDueClocks(db: Queryable): Promise<boolean> {
-  const { rows } = await db.query<{ readonly has: boolean }>(HAS_DUE);
-  return rows[0]?.has === true;
-}
+/** Whether any clock of any tenant is to be looked at: a condition in SQL. */
+export const HAS_DUE_CLOCKS = 'exists (select 1 from ductor.sla_clock d where d.next_at <= ductor.now_us())';
 
 /** Clocks of any tenant that are to be looked at, locked until the transaction ends; others' locks are passed over. */
 export async function takeDueClocks(tx: Queryable, limit: number): Promise<readonly DueClock[]> {
