@@ -131,7 +131,10 @@ export class AdmissionBook {
     }
     const { made, ask } = decision;
     const lacking = unimplementedOutcome(made);
-    if (lacking !== undefined) return lacking;
+    if (lacking !== undefined) {
+      this.takeBack(mark);
+      return lacking;
+    }
     const assignmentIds = isAssigning(made) ? made.slate.map(() => this.newId()) : [];
     this.#made.push({ tenantId, runId, ask, decision: made, assignmentIds });
     return routeAnswerOf(made, assignmentIds);
