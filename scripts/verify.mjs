@@ -1,7 +1,7 @@
 // `npm run verify`: everything CI checks, in one command. With --ci also what needs CI's machine: the store suite on a
-// real PostgreSQL server, the bus on a real Redis server, more fuzz, and the simulator's 500 seeds. Ends with one line,
-// "N passed, N failed": every test of a vitest run counts as one, and so does every other check. Exits with 1 when
-// something failed.
+// real PostgreSQL server, the bus on a real Redis server, more fuzz, and the simulator's 2,000 seeds. Ends with one
+// line, "N passed, N failed": every test of a vitest run counts as one, and so does every other check. Exits with 1
+// when something failed.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCheck, seconds } from './lib/check.mjs';
@@ -50,8 +50,8 @@ function fuzzCheck() {
 async function ciChecks() {
   const checks = [await storeCheck(), busCheck(), fuzzCheck()];
   if (readJson('package.json').scripts.simulate) {
-    const args = ['run', '--silent', 'simulate', '--', '--seeds', '500'];
-    checks.push({ name: 'simulate 500 seeds', command: 'npm', args, limitMinutes: 20 });
+    const args = ['run', '--silent', 'simulate', '--', '--seeds', '2000', '--require'];
+    checks.push({ name: 'simulate 2,000 seeds', command: 'npm', args, limitMinutes: 20 });
   }
   return checks;
 }

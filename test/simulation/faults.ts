@@ -44,19 +44,19 @@ const BY_CALL = {
   /** Somebody sends a result with a token that is not that of the attempt. */
   token_forged: 0.15,
   /** A call finds no app. */
-  callback_unreachable: 0.15,
+  callback_unreachable: 0.3,
   /** A call arrives twice. */
-  callback_duplicate: 0.15,
+  callback_duplicate: 0.3,
   /** An answer comes when its time is over. */
-  callback_late: 0.08,
+  callback_late: 0.2,
   /** The connection breaks in the middle of an answer. */
-  callback_reset: 0.12,
+  callback_reset: 0.25,
   /** The app answers that it is out of order. */
-  callback_5xx: 0.15,
+  callback_5xx: 0.3,
   /** The answer is no message. */
-  callback_garbage: 0.1,
+  callback_garbage: 0.25,
   /** The answer is the result of another attempt. */
-  callback_mixed_up: 0.1,
+  callback_mixed_up: 0.25,
   /** A worker does not stop when it is told to. */
   abort_ignored: 0.5,
   /** A client repeats a start under its idempotency key, now and then with another input. */

@@ -1,4 +1,4 @@
-/** Rare branches that 500 seeds have to reach; a simulator that does not get there proves nothing about them. */
+/** Rare branches that 2,000 seeds have to reach; a simulator that does not get there proves nothing about them. */
 
 /** Each with what it says. */
 export const MARKS = {

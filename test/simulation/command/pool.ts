@@ -1,10 +1,9 @@
 /** Runs tasks in processes, so that two cores are used, and one seed can be compared between two processes. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
+import { bundleChild } from './bundle.js';
 import type { Answer, Task } from './task.js';
 
-const CHILD = fileURLToPath(new URL('child.ts', import.meta.url));
 /** A seed leaves much garbage and keeps little: with more room for the young, a seed takes a twentieth less time. */
 const YOUNG = '--max-semi-space-size=64';
 
@@ -40,11 +39,13 @@ export async function runInProcesses(
   shared: readonly Task[],
   answered: (answer: Answer) => void,
 ): Promise<void> {
-  const children = lists.map(() => fork(CHILD, { execArgv: ['--import', 'tsx', YOUNG] }));
+  const bundle = await bundleChild();
+  const children = lists.map(() => fork(bundle.file, { execArgv: ['--enable-source-maps', YOUNG] }));
   const queue = shared.values();
   try {
     await Promise.all(children.map((child, index) => drain(child, tasksOf(lists[index] ?? [], queue), answered)));
   } finally {
     for (const child of children) if (child.connected) child.disconnect();
+    bundle.remove();
   }
 }

@@ -7,7 +7,7 @@ import type { Figures } from './goals.js';
 import type { Answer } from './task.js';
 
 /** So many seeds have to reach every mark. */
-const SEEDS_FOR_MARKS = 500;
+const SEEDS_FOR_MARKS = 2_000;
 
 function add(sums: Map<string, number>, counts: Readonly<Record<string, number>>): void {
   for (const [name, count] of Object.entries(counts)) sums.set(name, (sums.get(name) ?? 0) + count);

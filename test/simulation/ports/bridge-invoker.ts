@@ -67,9 +67,6 @@ export class BridgeInvoker implements EngineInvoker {
   }
 
   get queued(): number {
-    if (this.#endpoints.some((endpoint) => endpoint.status().circuit === 'open')) {
-      this.options.sim.marks.reach('circuit_opened');
-    }
     return this.#bridge.stats().queuedTasks;
   }
 
@@ -125,6 +122,8 @@ export class BridgeInvoker implements EngineInvoker {
   }
 
   dispatch(tasks: readonly Task[]): void {
+    const isOpen = this.#endpoints.some((endpoint) => endpoint.status().circuit === 'open');
+    if (isOpen) this.options.sim.marks.reach('circuit_opened');
     for (const task of tasks) this.#waiting.add(attemptName(task));
     this.#bridge.dispatch(tasks);
   }

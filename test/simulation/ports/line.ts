@@ -79,8 +79,10 @@ export class Line {
       if (sqlState !== null) {
         return this.#answer(`${what} to be repeated: ${sqlState}`, () => resolve({ kind: 'repeat', sqlState }));
       }
-      if (faults.strikes('commit_late') || (isAmbushed && choices.chance(0.2))) {
-        const delayUs = choices.exponential(choices.oneOf(4_000, 12_000, 100_000, 700_000, 4_000_000));
+      if (faults.strikes('commit_late') || (isAmbushed && choices.chance(0.3))) {
+        // What a process was struck in the middle of may outlast its lease.
+        const soonUs = choices.oneOf(4_000, 12_000, 100_000, 700_000, 4_000_000);
+        const delayUs = choices.exponential(isAmbushed ? choices.oneOf(soonUs, 9_000_000) : soonUs);
         this.server.commitLater(this.writer, nodeId, ticks, delayUs);
         return lost(false);
       }

@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { codeOf, CoordinatorKit, TENANT, type TestNode } from '../testing/coordinator-kit.js';
 import { edge, planOf, template } from '../testing/plan-builder.js';
-import type { ExpressionScope, Plan, RunState } from '../machine/index.js';
+import { jsonValue, type ExpressionScope, type Plan, type RunState } from '../machine/index.js';
+import { encodeInput } from './run-logic.js';
 
 const WORKER = 'worker-1';
 
@@ -66,6 +67,19 @@ describe('a run that continues as new', () => {
     const told = node.changes.flatMap(({ status, closed }) => (closed === null ? [] : [[status, closed.continuedAs]]));
     expect(told).toEqual(states().map(({ status, continuedAs }) => [status, continuedAs]));
     expect(kit.db.violations).toEqual([]);
+  });
+
+  it('ends only once it has read its mailbox, also with a version that takes no signals', async () => {
+    const { kit, answer, states, firstId } = await chain([poll(2)]);
+    await answer();
+    const late = { kind: 'signal', name: 'late', id: '1', payload: jsonValue(null), by: '' } as const;
+    kit.db.send([{ tenantId: TENANT, runId: firstId, kind: 'signal', body: encodeInput(late) }]);
+    await answer();
+    await kit.pass(2_000, 250);
+    const last = states().at(-1);
+    expect(last?.status).toBe('COMPLETED');
+    expect(last?.signals?.waiting.map(({ name }) => name)).toEqual(['late']);
+    expect(kit.db.inbox.size).toBe(0);
   });
 
   it('is cancelled by the id of any run of the chain', async () => {

@@ -84,6 +84,11 @@ function contextOf(env: TickEnvironment, cell: RunCell, gate: Gate, current = ce
   return { ...context, progressOf: (path, attempt) => heartbeats.progressOf({ tenantId, runId, path, attempt }) };
 }
 
+/** Whether somebody may hold us to messages of the run: to those of a chain also where its last version takes none. */
+function mayHaveMail({ plan }: RunCell, { chain }: RunState): boolean {
+  return plan?.receives === true || chain !== null;
+}
+
 function inputBytes(input: RunInput): number {
   if (input.kind === 'start') return input.input.data.byteLength;
   if (input.kind === 'sub_step') return input.output.data.byteLength;
@@ -164,7 +169,7 @@ function stepForward(
     by: next.seq === 1 ? (cell.start?.request.by ?? null) : null,
     // A run that ends with its first row was never known to anybody who could have sent it something; the box of one
     // that continues is that of its successor.
-    needsEmptyBox: next.closedAtUs !== null && !isContinued(next) && next.seq > 1 && cell.plan?.receives === true,
+    needsEmptyBox: next.closedAtUs !== null && !isContinued(next) && next.seq > 1 && mayHaveMail(cell, next),
     ...(payloads === null ? {} : { payloads }),
     ...(result.successor === null ? {} : { successor: successorOf(result.successor, payloadBytes) }),
   };

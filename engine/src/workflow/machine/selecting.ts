@@ -70,6 +70,16 @@ export function mayHold({ selects }: Pick<Plan, 'selects'>, { family, chain }: D
   return selects || family?.mayHold === true || chain?.mayHold === true;
 }
 
+/**
+ * The same for children that a run starts now: they may outlive it, and its chain may come to hold something with the
+ * steps of another version, which nobody knows yet.
+ */
+export function mayHoldAbove(plan: Plan, draft: Draft): boolean {
+  if (mayHold(plan, draft)) return true;
+  for (const step of plan.stepByRef.values()) if (step.type === 'CONTINUE_AS_NEW' && step.isCurrent) return true;
+  return false;
+}
+
 /** The refusal as the error of the step. */
 export function refusalOf({ code, message }: Selected & { readonly kind: 'refused' }): DuctorError {
   return new DuctorError(code, message);

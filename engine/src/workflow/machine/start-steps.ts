@@ -13,7 +13,7 @@ import { schedule } from './schedule.js';
 import { awaitUpdate, startAwaiting } from './signals.js';
 import { keysOf } from './step-keys.js';
 import { startSelect } from './select-step.js';
-import { holdingFamily, mayHold } from './selecting.js';
+import { holdingFamily, mayHoldAbove } from './selecting.js';
 import { sourceOf } from './source-of.js';
 import { emit, type Place, type Tick } from './tick.js';
 import { formatTimestampUs, storableUs } from './timestamp.js';
@@ -89,7 +89,7 @@ function startChild(tick: Tick, { step, place, path }: Begun<'SUB_WORKFLOW'>): v
   const runId = tick.newId();
   emit(tick, { kind: 'child_started', path, runId, familySlug, version, input, policy, isDetached });
   const rootId = draft.family?.rootId ?? draft.chain?.chainId ?? parentId;
-  const holds = mayHold(tick.plan, draft);
+  const holds = mayHoldAbove(tick.plan, draft);
   const family = { rootId, parentId, parentPath: path, notifies: !isDetached, ...(holds ? HELD : {}) };
   const traced = draft.traceparent === undefined ? {} : { traceparent: draft.traceparent };
   const birth = { familySlug, version, family };

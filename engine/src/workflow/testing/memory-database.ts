@@ -5,7 +5,7 @@
  * What the coordinator must never do (a gap in a journal, one run twice in a batch, a write to a closed run) is kept in
  * `violations` for the test to look at.
  */
-import { shardOf } from '../../kernel/index.js';
+import { DuctorError, shardOf } from '../../kernel/index.js';
 import { BOX_BYTES_MAX, BOX_MESSAGES_MAX, BOX_SEALED_MS, isForRun } from '../coordinator/ports.js';
 import { newMemoryRun, type MemoryRun } from './memory-run.js';
 import { MemoryReservations } from './memory-reservations.js';
@@ -47,6 +47,8 @@ interface MemoryKey extends ExistingStart {
   readonly untilUs: number;
 }
 
+/** Nodes that own nothing are forgotten this long after their lease ran out. */
+const FORGET_AFTER_US = 60_000_000;
 const KEY_LIFE_US = 30 * 24 * 3600 * 1_000_000;
 
 /** Name of a run in the tables. */
@@ -192,14 +194,24 @@ export class MemoryDatabase {
 
   register(nodeId: string, address: string, leaseMs: number): void {
     const leaseUntilUs = this.#options.nowUs() + leaseMs * 1000;
+    this.#forgetDead();
     const known = this.nodes.get(nodeId);
     if (known === undefined) {
       this.nodes.set(nodeId, { nodeId, address, leaseUntilUs, isFenced: false, isSessionOpen: true });
       this.#shards.nodesChanged();
       return;
     }
+    if (known.isFenced) throw new DuctorError('node_fenced', `node ${nodeId} was fenced`);
     known.address = address;
-    if (!known.isFenced) known.leaseUntilUs = leaseUntilUs;
+    known.leaseUntilUs = leaseUntilUs;
+  }
+
+  /** Nodes that are long dead and own nothing. */
+  #forgetDead(): void {
+    const beforeUs = this.#options.nowUs() - FORGET_AFTER_US;
+    for (const { nodeId, leaseUntilUs } of this.nodes.values()) {
+      if (leaseUntilUs < beforeUs && !this.#shards.hasAny(nodeId)) this.leave(nodeId);
+    }
   }
 
   heartbeat(nodeId: string, leaseMs: number): ClusterView {
@@ -289,8 +301,9 @@ export class MemoryDatabase {
         startKey !== null && this.findStart(write.tenantId, header.familySlug, startKey.key) !== undefined;
       return isTaken ? 'key_taken' : 'written';
     }
-    if (run === undefined || write.seq <= (run.rows.at(-1)?.seq ?? 0)) return 'conflict';
-    return write.needsEmptyBox === true && this.#hasUnread(run.header, write.consumed) ? 'unread' : 'written';
+    if (run === undefined) return 'conflict';
+    if (write.needsEmptyBox === true && this.#hasUnread(run.header, write.consumed)) return 'unread';
+    return write.seq <= (run.rows.at(-1)?.seq ?? 0) ? 'conflict' : 'written';
   }
 
   /** Lets nobody put anything into the box of a run for a while. */
