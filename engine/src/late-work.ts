@@ -5,7 +5,7 @@
 import type { Clock } from './kernel/index.js';
 import { ClaimDriver, DueWork, OfferDriver, SlaDriver, type Routing } from './routing/index.js';
 import type { Database } from './store/index.js';
-import type { Log } from './telemetry/index.js';
+import type { Log, Metrics } from './telemetry/index.js';
 
 /** How long one answer about what is due counts for all drivers, who look each second. */
 const SHARED_US = 900_000;
@@ -15,6 +15,7 @@ export interface LateWorkParts {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
+  readonly metrics: Pick<Metrics, 'slaEvents' | 'offerEvents'>;
   readonly routing: Pick<Routing, 'assignments' | 'claims' | 'router'>;
 }
 
@@ -25,7 +26,7 @@ export interface LateWork {
   stop(): Promise<void>;
 }
 
-function slaDriver({ db, clock, log, routing }: LateWorkParts, due: DueWork): SlaDriver {
+function slaDriver({ db, clock, log, metrics, routing }: LateWorkParts, due: DueWork): SlaDriver {
   return new SlaDriver({
     ...{ db, clock, due, assignments: routing.assignments },
     route: (call) => routing.router.route(call),
@@ -35,17 +36,19 @@ function slaDriver({ db, clock, log, routing }: LateWorkParts, due: DueWork): Sl
       recipientId: recipient,
       poolId: pool,
     }) {
+      metrics.slaEvents.inc({ clause, kind });
       log.warn({ tenant, assignment, clause, recipient, pool }, `an SLA was ${kind}`);
     },
     onError: (err) => log.error({ err }, 'a look at the clocks of assignments failed'),
   });
 }
 
-function offerDriver({ db, clock, log, routing }: LateWorkParts, due: DueWork): OfferDriver {
+function offerDriver({ db, clock, log, metrics, routing }: LateWorkParts, due: DueWork): OfferDriver {
   return new OfferDriver({
     ...{ db, clock, due, assignments: routing.assignments },
     route: (call) => routing.router.route(call),
     onEvent({ kind, outcome, offer: { tenantId: tenant, assignmentId: assignment, recipientId: recipient, poolId } }) {
+      metrics.offerEvents.inc({ kind });
       log.info({ tenant, assignment, recipient, pool: poolId, outcome }, `an offer was ${kind.replace('_', ' ')}`);
     },
     onError: (err) => log.error({ err }, 'an offer could not be routed on'),

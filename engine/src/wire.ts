@@ -136,7 +136,7 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
   });
   advertised.address = await listen(doors, settings);
   await maintainRuns(db);
-  const late = lateWork({ db, clock, log, routing });
+  const late = lateWork({ db, clock, log, metrics, routing });
   const housekeeping = startHousekeeping({ ...node, metrics, log });
   for (const invoker of [bridge, desk]) invoker.attach(coordinator);
   await coordinator.run();

@@ -34,6 +34,10 @@ export interface Metrics {
   readonly parkedRuns: Counter<'code'>;
   /** Starts that were refused at the door, by why: the node is full, the tenant has its share, the line stands. */
   readonly refusedStarts: Counter<'why'>;
+  /** What became of clauses of SLAs: warned of, breached, routed again. */
+  readonly slaEvents: Counter<'clause' | 'kind'>;
+  /** What became of offers that nobody took: their time ran out, they were routed on or given up. */
+  readonly offerEvents: Counter<'kind'>;
   /** For how long event loops of workers are blocked, told each second while they are, seconds. */
   readonly workerLagSeconds: Histogram;
   /** Runs that were removed after their retention. */
@@ -92,6 +96,14 @@ export function createMetrics(): Metrics {
     refusedStarts: new Counter({
       ...{ name: 'ductor_refused_starts_total', help: 'Starts refused at the door' },
       ...{ labelNames: ['why'], registers },
+    }),
+    slaEvents: new Counter({
+      ...{ name: 'ductor_sla_events_total', help: 'Clauses of SLAs that were warned of, breached, routed again' },
+      ...{ labelNames: ['clause', 'kind'], registers },
+    }),
+    offerEvents: new Counter({
+      ...{ name: 'ductor_offer_events_total', help: 'Offers that timed out, were routed on or given up' },
+      ...{ labelNames: ['kind'], registers },
     }),
   };
 }

@@ -76,7 +76,7 @@ function routingOf(
 export async function startTestNode(db: Database, options: TestNodeOptions = {}): Promise<TestNode> {
   const [clock, random] = [systemClock(), systemRandom()];
   const secret = clusterSecret(options.secret ?? 'a secret for tests, 32 bytes long');
-  const { log, logged } = recordedLog();
+  const [{ log, logged }, metrics] = [recordedLog(), createMetrics()];
   const newId = (): string => uuidV7(clock.nowUs(), random);
   const [nodeId, bus] = [newId(), options.bus ?? memoryBus(clock)];
   const cluster = postgresClusterStore({ db, clock });
@@ -101,12 +101,12 @@ export async function startTestNode(db: Database, options: TestNodeOptions = {})
   });
   const reader = postgresRunReader(db);
   const { schedules, driver } = createScheduling({ db, clock, random, bus, coordinator, registry, reader, onError });
-  const late = lateWork({ db, clock, log, routing });
+  const late = lateWork({ db, clock, log, metrics, routing });
   const server = createDoors({
     ...shared,
     ...{ tenancy, coordinator, bridge, endpoints, log, catalog: registry, reader, schedules },
     ...routing,
-    ...{ metrics: createMetrics().registry, metricsAccess: 'loopback', limits: options.limits ?? {} },
+    ...{ metrics: metrics.registry, metricsAccess: 'loopback', limits: options.limits ?? {} },
     callsPerKey: options.callsPerKey ?? 1_000_000,
   });
   await maintainRuns(db);
