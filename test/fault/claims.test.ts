@@ -1,7 +1,7 @@
 /**
  * 16 claimers over three nodes that share nothing but a database want 1,000 items, all of them the same ones, while
- * sessions are cut again and again. Whatever happens at the same time: no item is claimed twice, every budget is used up
- * exactly, nobody is ever above its limit, and nothing dies of a deadlock.
+ * sessions are cut again and again. Whatever happens at the same time: no item is claimed twice, every budget is used
+ * up exactly, nobody is ever above its limit, and nothing dies of a deadlock.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { memoryBus } from '../../engine/src/bus/index.js';

@@ -4,6 +4,7 @@ import { ENGINE_VERSION, systemClock } from '../kernel/index.js';
 import { assignmentCommands } from './assignment/commands.js';
 import { bundleCommands } from './bundle/commands.js';
 import { capacityCommands } from './capacity/commands.js';
+import { claimCommands } from './claim/commands.js';
 import type { CliContext } from './context.js';
 import { doctorCommand } from './doctor/command.js';
 import { endpointCommands } from './endpoint/commands.js';
@@ -65,6 +66,7 @@ function program(context: CliContext): Command {
   ruleCommands(root, context);
   routeCommands(root, context);
   assignmentCommands(root, context);
+  claimCommands(root, context);
   bundleCommands(root, context);
   capacityCommands(root, context);
   tenancyCommands(root, context);

@@ -9,6 +9,7 @@ import {
 } from '@grpc/grpc-js';
 import { AssignmentServiceClient } from '../../gen/ductor/v1/assignment.js';
 import { BundleServiceClient } from '../../gen/ductor/v1/bundle.js';
+import { ClaimServiceClient } from '../../gen/ductor/v1/claim.js';
 import { EndpointServiceClient } from '../../gen/ductor/v1/endpoint.js';
 import { PoolServiceClient } from '../../gen/ductor/v1/pool.js';
 import { RecipientServiceClient } from '../../gen/ductor/v1/recipient.js';
@@ -36,6 +37,7 @@ const CHANNEL_OPTIONS = { 'grpc.max_receive_message_length': 16 * 1024 * 1024 };
 export class EngineClient {
   readonly assignments: AssignmentServiceClient;
   readonly bundles: BundleServiceClient;
+  readonly claims: ClaimServiceClient;
   readonly endpoints: EndpointServiceClient;
   readonly pools: PoolServiceClient;
   readonly recipients: RecipientServiceClient;
@@ -54,6 +56,7 @@ export class EngineClient {
     const security: ChannelCredentials = endpoint.isSecure ? credentials.createSsl() : credentials.createInsecure();
     this.assignments = new AssignmentServiceClient(endpoint.address, security, CHANNEL_OPTIONS);
     this.bundles = new BundleServiceClient(endpoint.address, security, CHANNEL_OPTIONS);
+    this.claims = new ClaimServiceClient(endpoint.address, security, CHANNEL_OPTIONS);
     this.endpoints = new EndpointServiceClient(endpoint.address, security, CHANNEL_OPTIONS);
     this.pools = new PoolServiceClient(endpoint.address, security, CHANNEL_OPTIONS);
     this.recipients = new RecipientServiceClient(endpoint.address, security, CHANNEL_OPTIONS);
@@ -99,6 +102,7 @@ export class EngineClient {
   close(): void {
     this.assignments.close();
     this.bundles.close();
+    this.claims.close();
     this.endpoints.close();
     this.pools.close();
     this.recipients.close();
