@@ -23,6 +23,7 @@ interface Routed {
   readonly outcome: string;
   readonly assignment_ids: readonly string[];
   readonly duplicate_of: string;
+  readonly claim_item_id: string;
   readonly recipients: readonly { readonly id: string; readonly name: string; readonly assignment_id: string }[];
 }
 
@@ -116,6 +117,33 @@ describe('a step that routes', () => {
     const [first, second] = [await routed(pool.name, args), await routed(pool.name, args)];
     expect(second.output).toMatchObject({ outcome: 'duplicate', duplicate_of: first.output.id, assignment_ids: [] });
     expect(await used(pool)).toEqual([1]);
+  });
+
+  it('puts work in the claim queue of its pool in its own commit, and does not wait for a claim', async () => {
+    const { id: queueId } = await market.call<{ id: string }>('POST', '/api/claim-queues', { name: 'pond' });
+    const pool = await market.poolOf([{ max_concurrent: 1 }], { routing_mode: 'claim', claim_queue_id: queueId });
+    const run = await routed(pool.name, { routable: { id: '"lead-7"', type: '"lead"' } });
+    const { id, claim_item_id: itemId } = run.output;
+    expect(run.output).toMatchObject({ outcome: 'queued_for_claim', outcome_class: 'waiting', assignment_ids: [] });
+    expect([itemId, await used(pool)]).toEqual([id, [0]]);
+    expect(await market.call('GET', `/api/routing/decisions/${id}`)).toMatchObject({ claim_item_id: itemId });
+    const items = await market.call('GET', `/api/claim-queues/${queueId}/items?state=CLAIM_STATE_OPEN`);
+    expect(items).toMatchObject([{ id: itemId, pool_id: pool.id, routable_id: 'lead-7' }]);
+    const claimed = await market.call('POST', `/api/claims/${itemId}:claim`, { recipient_id: pool.ids[0] });
+    expect([claimed, await used(pool)]).toMatchObject([{ state: 'CLAIM_STATE_CLAIMED' }, [1]]);
+  });
+
+  it('puts work in a queue where a fallback says so, and fails where its pool has no queue any more', async () => {
+    const { id: queueId } = await market.call<{ id: string }>('POST', '/api/claim-queues', { name: 'late' });
+    const config = { fallback: { kind: 'claim' }, claim_queue_id: queueId };
+    const pool = await market.poolOf([{ max_concurrent: 1 }], config);
+    const runs = [await routed(pool.name), await routed(pool.name)];
+    expect(runs.map(({ output }) => output.outcome)).toEqual(['assigned', 'queued_for_claim']);
+    const empty = await market.call<{ id: string }>('POST', '/api/claim-queues', { name: 'gone' });
+    const other = await market.poolOf([{}], { routing_mode: 'claim', claim_queue_id: empty.id });
+    await market.call('DELETE', `/api/claim-queues/${empty.id}`);
+    const failed = await routed(other.name);
+    expect([codeOf(failed), failed.error?.message]).toEqual(['not_found', expect.stringContaining(empty.id)]);
   });
 
   it('goes through fallbacks, which it reads under its locks', async () => {

@@ -51,6 +51,7 @@ export type { Asked } from './lane/asked.js';
 export { firstPoolOf } from './lane/ask.js';
 export type { AskingCall } from './lane/asking.js';
 export { isAssigning, madeOf, writeMade } from './lane/made.js';
+export { unanswerable } from './lane/unanswerable.js';
 export type { StrategyApps, StrategyQuestion, StrategyReply } from './lane/strategy-apps.js';
 export type { Routed, RouteCall } from './lane/route-call.js';
 export { World, type Holding, type WorldChanges, type WorldParts } from './lane/world.js';

@@ -40,9 +40,13 @@ export interface RoutedRecipient extends SelectedRecipient {
 /** What such a step puts out: the decision, with those who got the work. */
 export interface RouteOutput {
   readonly id: string;
-  /** `offered` where the pool asks for acceptance, `duplicate` where its window knows the work. */
-  readonly outcome: 'assigned' | 'offered' | 'duplicate';
-  readonly outcome_class: 'success';
+  /**
+   * `offered` where the pool asks for acceptance, `duplicate` where its window knows the work, `queued_for_claim` where
+   * recipients take it by themselves.
+   */
+  readonly outcome: 'assigned' | 'offered' | 'duplicate' | 'queued_for_claim';
+  /** `waiting` for work that waits to be claimed. */
+  readonly outcome_class: 'success' | 'waiting';
   readonly slate: readonly { readonly recipient_id: string; readonly units: number }[];
   readonly assignment_ids: readonly string[];
   readonly pool_id: string;
@@ -50,6 +54,8 @@ export interface RouteOutput {
   readonly routable_id: string;
   /** The first decision about the same work; empty: this is the first. */
   readonly duplicate_of: string;
+  /** The item that waits to be claimed; empty: none does. */
+  readonly claim_item_id: string;
   readonly decided_at: string;
   readonly recipients: readonly RoutedRecipient[];
 }

@@ -10,7 +10,6 @@ import { DuctorError } from '../../kernel/index.js';
 import type { Queryable } from '../../store/index.js';
 import { claimItemOf, claimQueuesOf } from '../claiming/claim-item-of.js';
 import { readDecisions } from '../decisions/store/sql/read-decisions.js';
-import type { Decision } from '../pipeline/decision.js';
 import type { PoolView } from '../pipeline/view.js';
 import type { CompiledRule } from '../rules/rule.js';
 import { everybody, isCurrent } from '../standing/standing.js';
@@ -23,6 +22,7 @@ import type { LaneParts } from './lane-parts.js';
 import { isAssigning, madeOf, writeMade, type Made } from './made.js';
 import type { Routed, WaitingCall } from './route-call.js';
 import { claimRequests, unclaimRequests } from './sql/claim-requests.js';
+import { unanswerable } from './unanswerable.js';
 import { World, type WorldParts } from './world.js';
 
 const LOCK_TIMEOUT = "set local lock_timeout = '500ms'";
@@ -57,21 +57,6 @@ export interface BatchResult {
 }
 
 const isView = (view: PoolView | undefined): view is PoolView => view !== undefined;
-
-/** Outcomes that nothing would come of: nothing is written then, so that nothing waits for nobody. */
-function unanswerable(
-  { outcome, poolId = '', claimQueueId = '' }: Decision,
-  queues: ReadonlySet<string>,
-): DuctorError | undefined {
-  if (outcome === 'queued') {
-    const message = 'the decision came to queued, and there are no queues of waiting work yet';
-    const remedy = `Let pool ${poolId} have another fallback (retry, overflow, claim), or routing_mode claim.`;
-    return new DuctorError('unimplemented', message, { remedy });
-  }
-  if (outcome !== 'queued_for_claim' || queues.has(claimQueueId)) return undefined;
-  const message = `there is no claim queue ${claimQueueId}, which pool ${poolId} puts work in`;
-  return new DuctorError('not_found', message, { remedy: 'Name a queue of this tenant in config.claim_queue_id.' });
-}
 
 /** The calls of a batch while they are decided. */
 class Deciding {

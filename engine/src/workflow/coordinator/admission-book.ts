@@ -7,13 +7,14 @@
  */
 import { familyName, slateDigest, utcDay, type Reservation } from '../../capacity/index.js';
 import { DuctorError } from '../../kernel/index.js';
-import { firstPoolOf, isAssigning, World, type Decision, type Holding, type RouteAsk } from '../../routing/index.js';
+import { firstPoolOf, isAssigning, unanswerable, World } from '../../routing/index.js';
+import type { Decision, Holding, RouteAsk } from '../../routing/index.js';
 import type { RouteAnswer, RoutingWork } from '../machine/routing-work.js';
 import type { HoldingFamily, Selected, Selecting } from '../machine/selecting.js';
 import { FamilyBook } from './family-book.js';
 import type { AdmissionChanges, MadeDecision, ReservationUsage, SelectionAnswers, TenantUsage } from './gate-ports.js';
 import type { RunKey } from './ports.js';
-import { failedBy, routeAnswerOf, unimplementedOutcome } from './route-answer.js';
+import { failedBy, routeAnswerOf } from './route-answer.js';
 import { askOf } from './selection-ask.js';
 import { refusedBy } from './selection-refusal.js';
 import { shownRecipients } from './shown-recipients.js';
@@ -130,10 +131,10 @@ export class AdmissionBook {
       return decision;
     }
     const { made, ask } = decision;
-    const lacking = unimplementedOutcome(made);
+    const lacking = unanswerable(made, tenant.queues);
     if (lacking !== undefined) {
       this.takeBack(mark);
-      return lacking;
+      return failedBy(lacking);
     }
     const assignmentIds = isAssigning(made) ? made.slate.map(() => this.newId()) : [];
     this.#made.push({ tenantId, runId, ask, decision: made, assignmentIds });

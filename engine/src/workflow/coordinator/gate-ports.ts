@@ -68,6 +68,8 @@ export interface TenantUsage {
   readonly poolIds: ReadonlyMap<string, string>;
   /** Pools whose views are old: nothing is decided by them. */
   readonly stale: ReadonlySet<string>;
+  /** Claim queues that its pools put work in, as far as there are such; kept from being removed. */
+  readonly queues: ReadonlySet<string>;
   readonly rules: readonly CompiledRule[];
 }
 

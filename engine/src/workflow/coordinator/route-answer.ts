@@ -1,4 +1,4 @@
-/** What a ROUTE step is told of a decision: its outcome is the code of its error where nobody was assigned. */
+/** What a ROUTE step is told of a decision: its outcome is the code of its error where it came to nothing. */
 import type { DuctorError } from '../../kernel/index.js';
 import type { Decision } from '../../routing/index.js';
 import type { RouteAnswer } from '../machine/routing-work.js';
@@ -13,17 +13,10 @@ export function failedBy({ code, message }: DuctorError): Failed {
   return { kind: 'failed', code, message, isRetryable: code === 'capacity_authority_unavailable' };
 }
 
-/** Outcomes that need what this engine does not have yet: nothing is kept of them. */
-export function unimplementedOutcome({ outcome }: Decision): Failed | undefined {
-  if (outcome !== 'queued' && outcome !== 'queued_for_claim') return undefined;
-  const message = `the decision came to ${outcome}, and a ROUTE step does not wait in queues`;
-  return { kind: 'failed', code: 'unimplemented', message, isRetryable: false };
-}
-
 /** The answer: the decision as GetDecision shows it, with the names of those who got the work. */
 export function routeAnswerOf(decision: Decision, assignmentIds: readonly string[]): RouteAnswer {
   const { input, outcome, outcomeClass, slate, poolId = '', rules } = decision;
-  if (outcomeClass !== 'success') return failedOf(decision);
+  if (outcomeClass !== 'success' && outcome !== 'queued_for_claim') return failedOf(decision);
   const recipients = shownRecipients(decision).map((each, index) => {
     return { ...each, assignment_id: assignmentIds[index] ?? '' };
   });
@@ -32,6 +25,7 @@ export function routeAnswerOf(decision: Decision, assignmentIds: readonly string
     slate: slate.map(({ id, units }) => ({ recipient_id: id, units })),
     ...{ assignment_ids: assignmentIds, pool_id: poolId, rule_id: rules.rule?.id ?? '' },
     ...{ routable_id: input.routable.id, duplicate_of: input.duplicateOf ?? '' },
+    claim_item_id: outcome === 'queued_for_claim' ? input.decisionId : '',
     ...{ decided_at: formatTimestampUs(input.nowUs), recipients },
   };
   return { kind: 'routed', output };

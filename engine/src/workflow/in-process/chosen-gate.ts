@@ -30,7 +30,8 @@ function decisionOf({ path, pool }: AskedChoice, recipients: readonly Chosen[]):
     ...{ id: `decision-${path}`, outcome: 'assigned', outcome_class: 'success' },
     slate: recipients.map(({ id, units }) => ({ recipient_id: id, units })),
     assignment_ids: assigned.map(({ assignment_id: id }) => id),
-    ...{ pool_id: pool, rule_id: '', routable_id: path, duplicate_of: '', decided_at: '', recipients: assigned },
+    ...{ pool_id: pool, rule_id: '', routable_id: path, duplicate_of: '', claim_item_id: '' },
+    ...{ decided_at: '', recipients: assigned },
   };
 }
 

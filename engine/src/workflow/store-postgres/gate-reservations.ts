@@ -1,7 +1,7 @@
 /**
  * The part of a batch of the gate lane that concerns reservations. Locks in everybody's order: families, states of
- * strategies, accounts, each by tenant and id. What is decided by is read by later statements: they see what was
- * committed while the locks were waited for, limits and kill switches too.
+ * strategies, accounts, each by tenant and id; then claim queues are kept from being removed. What is decided by is
+ * read by later statements: they see what was committed while the locks were waited for, limits and kill switches too.
  */
 import {
   deleteReservations,
@@ -17,8 +17,11 @@ import {
   type Family,
   type Reservation,
 } from '../../capacity/index.js';
+import { insertItems, keepQueues } from '../../claims/index.js';
 import {
   askedPools,
+  claimItemOf,
+  claimQueuesOf,
   everybody,
   isCurrent,
   lockStates,
@@ -142,6 +145,12 @@ function firstKeys({ asks, poolIds, views, rules }: TenantPools, nowUs: number):
   });
 }
 
+/** Claim queues that decisions may come to. */
+function queuesOf({ asks, views }: TenantPools): readonly string[] {
+  if (!asks.some(({ isRoute }) => isRoute === true)) return [];
+  return [...new Set([...views.values()].filter(isView).flatMap(claimQueuesOf))];
+}
+
 async function readTenant(
   tx: Queryable,
   tenant: TenantPools,
@@ -160,8 +169,9 @@ async function readTenant(
   const { accounts } = await readAccounts(tx, tenantId, others);
   const stale = new Set([...views].flatMap(([id, view]) => (isCurrent(view, standing.pools.get(id)) ? [] : [id])));
   const firsts = await readFirsts(tx, tenantId, firstKeys(tenant, nowUs));
+  const queues = await keepQueues(tx, tenantId, queuesOf(tenant));
   const parts = { views, standing, states, bindings, firsts, seedKey, accounts };
-  return { tenantId, parts, poolIds, stale, rules };
+  return { tenantId, parts, poolIds, stale, queues, rules };
 }
 
 /** Locks and reads. Undefined when a family ended meanwhile: its row is to be made anew. */
@@ -229,6 +239,8 @@ export async function writeReservations(
     const isStored = (digest: string): boolean => documents.has(nameOfDocument(digest));
     const written = await writeMade(tx, tenantId, recorded(made, parts), isStored);
     stored.push(...written.map(nameOfDocument));
+    const items = made.flatMap(({ ask, decision }) => claimItemOf(tenantId, decision, ask) ?? []);
+    await insertItems(tx, tenantId, items);
     await writeBindings(tx, tenantId, bindings);
     await writeFirsts(tx, tenantId, firsts);
     await writeProbes(tx, tenantId, probes);

@@ -1,6 +1,7 @@
 /** Pools, accounts and reservations in memory, as the gate lane finds them. */
 import { familyName, utcDay, type Account, type Family, type Reservation } from '../../capacity/index.js';
 import {
+  claimQueuesOf,
   everybody,
   poolKeyText,
   type BindingEntry,
@@ -138,7 +139,7 @@ export class MemoryReservations {
         ...{ seedKey: new Uint8Array(32), accounts: new Map(others) },
       },
       poolIds: new Map(own.map(({ name, view }) => [name, view.id])),
-      ...{ stale: new Set(), rules: [] },
+      ...{ stale: new Set(), queues: new Set(own.flatMap(({ view }) => claimQueuesOf(view))), rules: [] },
     };
   }
 
