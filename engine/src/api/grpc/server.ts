@@ -68,7 +68,7 @@ export interface GrpcServerOptions {
   readonly tenancy: Tenancy;
   readonly catalog: WorkflowCatalog;
   readonly plans: PlanSource;
-  readonly coordinator: Pick<Coordinator, 'start' | 'signal' | 'onChange' | 'ownedShards'> &
+  readonly coordinator: Pick<Coordinator, 'start' | 'signal' | 'onChange' | 'ownedShards' | 'nodeId'> &
     controls.RunControls['coordinator'];
   readonly reader: RunReader;
   readonly schedules: Schedules;
@@ -187,7 +187,7 @@ interface Services {
 function buildServices(options: GrpcServerOptions, feed: RunFeed, guard: GuardOptions): Services {
   const { tenancy, catalog, plans, coordinator, reader, clock } = options;
   const { report } = guard;
-  const starts = new RecentStarts();
+  const starts = new RecentStarts(() => coordinator.nodeId());
   const load = runLoader(reader, clock);
   const reads = { load, reader, plans };
   const control = { load, plans, coordinator };
