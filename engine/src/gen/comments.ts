@@ -930,6 +930,7 @@ export const COMMENTS: Readonly<Record<string, string>> = {
   "ductor.v1.TriggerAndWaitResponse.data": "The run as it is then; of one that continued as new the last run of its chain.",
   "ductor.v1.TriggerAndWaitResponse.ended": "It has ended.",
   "ductor.v1.TriggerOutcome.existing": "The idempotency key was known: run_id is the earlier run.",
+  "ductor.v1.TriggerOutcome.retry_after": "Earliest sensible retry of an item that was refused, such as \"100ms\"; empty: none is known.",
   "ductor.v1.TriggerOutcome.run_id": "Empty when the item was refused.",
   "ductor.v1.TriggerRunRequest.attributes": "Searchable labels, at most 64 of 256 characters.",
   "ductor.v1.TriggerRunRequest.idempotency_key": "At most 128 characters; remembered for 30 days.",

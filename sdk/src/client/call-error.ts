@@ -37,8 +37,8 @@ function toldBy(metadata: Metadata | undefined): ErrorMessage | undefined {
   return Buffer.isBuffer(bytes) ? ErrorMessage.decode(bytes) : undefined;
 }
 
-/** "1500ms" and "2s" in ms. */
-function retryAfterMs(text: string): number {
+/** "1500ms" and "2s" in ms; what is neither is 0. */
+export function retryAfterMs(text: string): number {
   const match = /^(\d+(?:\.\d+)?)(ms|s)$/.exec(text);
   return match === null ? 0 : Number(match[1]) * (match[2] === 's' ? 1000 : 1);
 }

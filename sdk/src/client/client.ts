@@ -11,6 +11,7 @@ import {
   RunState,
   SignalWithStartRequest,
   type SignalWithStartResponse,
+  type TriggerOutcome,
   TriggerRunRequest,
   type WatchRunResponse,
 } from '../gen/ductor/v1/run.js';
@@ -28,6 +29,7 @@ import { SDK_VERSION } from '../version.js';
 import type { Workflow } from '../workflow/define-workflow.js';
 import { callError } from './call-error.js';
 import { type BatchCalls, batchCalls } from './batches.js';
+import { pastRefusals } from './past-refusals.js';
 import { checkList, checkRunCall, checkTrigger } from './request-checks.js';
 import type { ListOptions, SignalWithStartOptions, TriggerOptions } from './request-options.js';
 import { ResultStream } from './result-stream.js';
@@ -138,7 +140,8 @@ export class DuctorClient {
   }
 
   /**
-   * Starts a run. Resolves once the start is durable. Concurrent triggers travel together.
+   * Starts a run. Resolves once the start is durable. Concurrent triggers travel together. A start that an engine has no
+   * room for at the moment is sent again, for up to 10 s, at the times that the engine says.
    * Throws ZodError for an input the workflow's schema refuses, DuctorError for what the engine refuses.
    */
   async trigger<In, Out>(workflow: Workflow<In, Out>, input: In, options?: TriggerOptions): Promise<RunHandle<Out>>;
@@ -157,7 +160,8 @@ export class DuctorClient {
     const checked = typeof workflow === 'string' ? input : workflow.parseInput(input);
     const item = this.#item(slug, checked, options);
     const outcome = await this.#tracer.trigger(slug, async (traceparent, started) => {
-      const given = await this.#triggers.trigger({ ...item, traceparent });
+      const start = (): Promise<TriggerOutcome> => this.#triggers.trigger({ ...item, traceparent });
+      const given = await pastRefusals(start, this.#system);
       started(given.runId);
       return given;
     });

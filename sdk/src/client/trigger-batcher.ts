@@ -3,9 +3,10 @@
  * commit.
  * At most CALLS_MAX calls are out; what comes meanwhile gathers for the next.
  */
-import type { Failure, Problem } from '../gen/ductor/v1/common.js';
+import type { Failure } from '../gen/ductor/v1/common.js';
 import type { TriggerOutcome, TriggerRunRequest } from '../gen/ductor/v1/run.js';
 import { DuctorError } from '../errors.js';
+import { retryAfterMs } from './call-error.js';
 
 const ITEMS_MAX = 500;
 const BYTES_MAX = 2 * 1024 * 1024;
@@ -40,7 +41,7 @@ export class TriggerBatcher {
       this.#schedule();
     });
     if (outcome.error === undefined) return outcome;
-    throw refused(outcome.error, outcome.problems);
+    throw refused(outcome.error, outcome);
   }
 
   #schedule(): void {
@@ -85,6 +86,10 @@ export class TriggerBatcher {
   }
 }
 
-function refused(error: Failure, problems: readonly Problem[]): DuctorError {
-  return new DuctorError(error.code, error.message, { details: problems, retryable: error.retryable });
+function refused(error: Failure, { problems, retryAfter }: TriggerOutcome): DuctorError {
+  return new DuctorError(error.code, error.message, {
+    details: problems,
+    retryable: error.retryable,
+    ...(retryAfter !== '' && { retryAfterMs: retryAfterMs(retryAfter) }),
+  });
 }

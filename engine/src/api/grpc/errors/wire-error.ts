@@ -10,9 +10,14 @@ export function wireError(error: DuctorError): WireError {
     message: error.message,
     details: wireProblems(error),
     retryable: error.kind.retryable,
-    retryAfter: error.retryAfterMs === undefined ? '' : `${error.retryAfterMs}ms`,
+    retryAfter: retryAfterText(error),
     remedy: error.remedy,
   };
+}
+
+/** When to come again, such as "100ms"; empty when nothing is known. */
+export function retryAfterText({ retryAfterMs }: DuctorError): string {
+  return retryAfterMs === undefined ? '' : `${retryAfterMs}ms`;
 }
 
 /** Its details. */

@@ -15,7 +15,7 @@ import { deedOf, type AuditTrail } from '../../../tenancy/index.js';
 import type { Unary } from '../call.js';
 import { FieldChecks } from '../checks/field-checks.js';
 import type { Report } from '../errors/report.js';
-import { wireFailure, wireProblems } from '../errors/wire-error.js';
+import { retryAfterText, wireFailure, wireProblems } from '../errors/wire-error.js';
 import type { RunKey, RunReader, StartOutcome } from '../ports.js';
 import { lastRun, showRun, type RunReads } from './read-runs.js';
 import type { RunFeed } from './run-feed.js';
@@ -132,13 +132,14 @@ async function outcomeOf(
   const { deed } = cause;
   try {
     const { runId, version, existing } = await start(triggers, tenantId, item, cause);
-    return { runId, version, existing, error: undefined, problems: [] };
+    return { runId, version, existing, error: undefined, problems: [], retryAfter: '' };
   } catch (caught) {
     const error = triggers.report(caught, deed.method);
     if (error.kind.grpc !== 'INVALID_ARGUMENT') {
       triggers.trail.note({ ...deed, tenantId, objectKind: 'run', objectId: item.familySlug, outcome: error.code });
     }
-    return { runId: '', version: 0, existing: false, error: wireFailure(error), problems: wireProblems(error) };
+    const said = { error: wireFailure(error), problems: wireProblems(error), retryAfter: retryAfterText(error) };
+    return { runId: '', version: 0, existing: false, ...said };
   }
 }
 

@@ -281,6 +281,8 @@ export interface TriggerOutcome {
   existing: boolean;
   error: Failure | undefined;
   problems: Problem[];
+  /** Earliest sensible retry of an item that was refused, such as "100ms"; empty: none is known. */
+  retryAfter: string;
 }
 
 export interface StreamTriggersRequest {
@@ -2154,7 +2156,7 @@ export const TriggerRunsRequest: MessageFns<TriggerRunsRequest> = {
 };
 
 function createBaseTriggerOutcome(): TriggerOutcome {
-  return { runId: "", version: 0, existing: false, error: undefined, problems: [] };
+  return { runId: "", version: 0, existing: false, error: undefined, problems: [], retryAfter: "" };
 }
 
 export const TriggerOutcome: MessageFns<TriggerOutcome> = {
@@ -2173,6 +2175,9 @@ export const TriggerOutcome: MessageFns<TriggerOutcome> = {
     }
     for (const v of message.problems) {
       Problem.encode(v!, writer.uint32(42).fork()).join();
+    }
+    if (message.retryAfter !== "") {
+      writer.uint32(50).string(message.retryAfter);
     }
     return writer;
   },
@@ -2230,6 +2235,14 @@ export const TriggerOutcome: MessageFns<TriggerOutcome> = {
             message.problems.push(Problem.decode(reader, reader.uint32()));
             continue;
           }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.retryAfter = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2254,6 +2267,7 @@ export const TriggerOutcome: MessageFns<TriggerOutcome> = {
       ? Failure.fromPartial(object.error)
       : undefined;
     message.problems = object.problems?.map((e) => Problem.fromPartial(e)) || [];
+    message.retryAfter = object.retryAfter ?? "";
     return message;
   },
 };
