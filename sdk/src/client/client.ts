@@ -140,8 +140,8 @@ export class DuctorClient {
   }
 
   /**
-   * Starts a run. Resolves once the start is durable. Concurrent triggers travel together. A start that an engine has no
-   * room for at the moment is sent again, for up to 10 s, at the times that the engine says.
+   * Starts a run. Resolves once the start is durable. Concurrent triggers travel together. A start that an engine has
+   * no room for at the moment is sent again, for up to 10 s, at the times that the engine says.
    * Throws ZodError for an input the workflow's schema refuses, DuctorError for what the engine refuses.
    */
   async trigger<In, Out>(workflow: Workflow<In, Out>, input: In, options?: TriggerOptions): Promise<RunHandle<Out>>;
