@@ -38,6 +38,7 @@ import { type Log, type Metrics, createMetrics, registerBridgeMetrics } from './
 import { type Tenancy, createTenancy } from './tenancy/index.js';
 import {
   createCoordinator,
+  CLAIM_WAITERS,
   createWorkflowRegistry,
   isSnapshotReadable,
   maintainRuns,
@@ -166,7 +167,15 @@ function routingOf(
 ): { readonly routing: Routing; readonly shadows: Repeating } {
   const [seedKey] = secret.keysFor('ductor/routing-seed/v1');
   const engine = { version: ENGINE_VERSION, tzdb: process.versions.tz ?? '' };
-  const routing = createRouting({ ...parts, db, clock, seedKey, engine, cel: createCelCompiler() });
+  const routing = createRouting({
+    ...parts,
+    claimWaiters: CLAIM_WAITERS,
+    db,
+    clock,
+    seedKey,
+    engine,
+    cel: createCelCompiler(),
+  });
   return { routing, shadows: createShadowDriver({ db, clock, seedKey, onError }) };
 }
 

@@ -178,6 +178,7 @@ export type {
   SelectSlateOptions,
   SelectSlateOutput,
 } from './workflow/select-step.js';
+export type { ClaimErrorCode, ClaimOutput, ClaimStepOptions } from './workflow/claim-step.js';
 export type { RoutedRecipient, RouteErrorCode, RouteStepOptions, RouteOutput } from './workflow/route-step.js';
 export type { ApprovalOptions, ApprovalOutput, SignalOptions } from './workflow/signal-steps.js';
 export type { HandledUpdateOptions, UpdateOptions } from './workflow/updates.js';

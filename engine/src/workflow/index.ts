@@ -68,6 +68,7 @@ export { replayBundle, type BundleReplay, type RunBundle } from './replay/index.
 export * from './store-postgres/inspect/index.js';
 export { createJanitor, RETENTION_MS, type Janitor, type JanitorReport } from './retention/index.js';
 export {
+  CLAIM_WAITERS,
   maintainRuns,
   postgresClusterStore,
   postgresInboxStore,

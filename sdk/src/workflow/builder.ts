@@ -25,6 +25,7 @@ import { type Ref, type Reference, type StepRead, type WholeRef, makeReference, 
 import { approvalArgs, signalArgs } from './signal-steps.js';
 import type { ApprovalOptions, ApprovalOutput, SignalOptions } from './signal-steps.js';
 import type { AnySelectBody, AnySelectOptions, SelectHandle } from './select-step.js';
+import { type ClaimStepOptions, type ClaimOutput, claimJson } from './claim-step.js';
 import { type RouteStepOptions, type RouteOutput, routeJson } from './route-step.js';
 import { selectHandle, selectJson } from './select-step.js';
 import type { StepBody } from './step-context.js';
@@ -118,6 +119,11 @@ export class DefinitionCollector<In> implements WorkflowBuilder<In> {
 
   route(name: string, options: RouteStepOptions & Placement = {}): StepHandle<RouteOutput> {
     const { json, reads } = routeJson(name, options);
+    return this.#add(name, options, reads, json);
+  }
+
+  claim(name: string, options: ClaimStepOptions & Placement = {}): StepHandle<ClaimOutput> {
+    const { json, reads } = claimJson(name, options);
     return this.#add(name, options, reads, json);
   }
 

@@ -48,6 +48,7 @@ export interface StepJson {
     | 'STEP_TYPE_SUB_WORKFLOW'
     | 'STEP_TYPE_SELECT'
     | 'STEP_TYPE_ROUTE'
+    | 'STEP_TYPE_CLAIM'
     | 'STEP_TYPE_SCATTER'
     | 'STEP_TYPE_GATHER'
     | 'STEP_TYPE_LOOP'

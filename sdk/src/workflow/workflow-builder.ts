@@ -15,6 +15,7 @@ import type {
 } from './dataflow-types.js';
 import type { ListRef, Made, Merged, MergeMode, MergeOptions, MergePart, OfItem, SortKeys } from './dataflow-types.js';
 import type { HttpAnswer, HttpOptions } from './http-step.js';
+import type { ClaimStepOptions, ClaimOutput } from './claim-step.js';
 import type { RouteStepOptions, RouteOutput } from './route-step.js';
 import type { Jsonify, StepOutput } from './jsonify.js';
 import type { Ref, Reference, WholeRef } from './reference.js';
@@ -98,6 +99,12 @@ export interface WorkflowBuilder<In> {
    * `RouteErrorCode`.
    */
   route(name: string, options?: RouteStepOptions & Placement): StepHandle<RouteOutput>;
+  /**
+   * Puts a unit of work in the claim queue of a pool, and waits until a recipient has claimed it, or with
+   * `until: 'completed'` has done it. Nobody claims it any more once the step has ended without that. Fails with the
+   * codes of `ClaimErrorCode`.
+   */
+  claim(name: string, options?: ClaimStepOptions & Placement): StepHandle<ClaimOutput>;
   /** Computes a value in the engine: an object of references, plain values and `cel` expressions. */
   project<X>(name: string, value: X, placement?: Placement): StepHandle<Resolved<X>>;
   /** Keeps the items that a condition holds for. */

@@ -36,6 +36,7 @@ const TYPE_MARKS: ReadonlyMap<string, Mark> = new Map([
   ['HTTP', mark('⇄', 'h', 'plain')],
   ['SELECT', mark('⊙', '@', 'plain')],
   ['ROUTE', mark('➤', 'r', 'plain')],
+  ['CLAIM', mark('⊕', 'k', 'plain')],
   ['CONTINUE_AS_NEW', mark('↻', 'o', 'plain')],
 ]);
 

@@ -9,14 +9,15 @@ import { familyName, slateDigest, utcDay, type Reservation } from '../../capacit
 import { DuctorError } from '../../kernel/index.js';
 import { firstPoolOf, isAssigning, unanswerable, World } from '../../routing/index.js';
 import type { Decision, Holding, RouteAsk } from '../../routing/index.js';
-import type { RouteAnswer, RoutingWork } from '../machine/routing-work.js';
+import type { RouteAnswer, RoutingWork, Withdrawal } from '../machine/routing-work.js';
 import type { HoldingFamily, Selected, Selecting } from '../machine/selecting.js';
 import { FamilyBook } from './family-book.js';
 import type { AdmissionChanges, MadeDecision, ReservationUsage, SelectionAnswers, TenantUsage } from './gate-ports.js';
 import type { RunKey } from './ports.js';
-import { failedBy, routeAnswerOf } from './route-answer.js';
+import { claimAnswerOf, failedBy, routeAnswerOf } from './route-answer.js';
 import { askOf } from './selection-ask.js';
 import { refusedBy } from './selection-refusal.js';
+import { waiterOf } from './claim-waiter.js';
 import { shownRecipients } from './shown-recipients.js';
 
 /** A run that selects or ends, with its family. */
@@ -42,6 +43,7 @@ export interface BookMark {
   readonly added: number;
   readonly released: number;
   readonly made: number;
+  readonly withdrawn: number;
 }
 
 type Deciding = Parameters<World['decide']>[0];
@@ -60,6 +62,7 @@ export class AdmissionBook {
   readonly #families: ReadonlyMap<string, FamilyBook>;
   readonly #added: Reservation[] = [];
   readonly #released: Reservation[] = [];
+  readonly #withdrawn: { readonly tenantId: string; readonly itemId: string }[] = [];
   readonly #made: (MadeDecision & { readonly tenantId: string })[] = [];
 
   /** @param newId draws ids of decisions: what a strategy dices with depends on them */
@@ -76,15 +79,17 @@ export class AdmissionBook {
     const marks = (books: ReadonlyMap<string, { mark(): number }>): ReadonlyMap<string, number> =>
       new Map([...books].map(([name, book]) => [name, book.mark()]));
     const [added, released, made] = [this.#added.length, this.#released.length, this.#made.length];
-    return { worlds: marks(this.#worlds), families: marks(this.#families), added, released, made };
+    const withdrawn = this.#withdrawn.length;
+    return { worlds: marks(this.#worlds), families: marks(this.#families), added, released, made, withdrawn };
   }
 
-  takeBack({ worlds, families, added, released, made }: BookMark): void {
+  takeBack({ worlds, families, added, released, made, withdrawn }: BookMark): void {
     for (const [name, world] of this.#worlds) world.takeBack(worlds.get(name) ?? 0);
     for (const [name, family] of this.#families) family.takeBack(families.get(name) ?? 0);
     this.#added.length = added;
     this.#released.length = released;
     this.#made.length = made;
+    this.#withdrawn.length = withdrawn;
   }
 
   /** Chooses recipients and holds them, all or none; the record of the decision is kept whatever it came to. */
@@ -136,9 +141,29 @@ export class AdmissionBook {
       this.takeBack(mark);
       return failedBy(lacking);
     }
+    if (work.until !== undefined) {
+      const answer = claimAnswerOf(made);
+      // Nothing of a decision is kept that gave the work to somebody who was to claim it.
+      if (made.outcomeClass === 'success') this.takeBack(mark);
+      const waiter = waiterOf(runId, work.until, work.path);
+      if (made.outcomeClass !== 'success')
+        this.#made.push({ tenantId, runId, ask, decision: made, assignmentIds: [], waiter });
+      return answer;
+    }
     const assignmentIds = isAssigning(made) ? made.slate.map(() => this.newId()) : [];
     this.#made.push({ tenantId, runId, ask, decision: made, assignmentIds });
     return routeAnswerOf(made, assignmentIds);
+  }
+
+  /** Takes an item out that is open. Null: it is not locked. */
+  withdraw(tenantId: string, itemId: string): Withdrawal | null {
+    if (this.#withdrawn.some((each) => each.itemId === itemId)) return 'withdrawn';
+    const isNew = this.#made.some(({ decision }) => decision.input.decisionId === itemId);
+    const state = isNew ? 'open' : this.#tenants.get(tenantId)?.items.get(itemId);
+    if (state === undefined) return null;
+    if (state !== 'open') return state === 'claimed' ? 'claimed' : 'ended';
+    this.#withdrawn.push({ tenantId, itemId });
+    return 'withdrawn';
   }
 
   /** A child of the run is on its way: from now on it counts as open. */
@@ -165,7 +190,8 @@ export class AdmissionBook {
   changes(): AdmissionChanges {
     const tenants = [...this.#worlds].map(([tenantId, world]) => {
       const made = this.#made.filter((each) => each.tenantId === tenantId);
-      return { tenantId, ...world.changes(), made };
+      const withdrawn = this.#withdrawn.filter((each) => each.tenantId === tenantId).map(({ itemId }) => itemId);
+      return { tenantId, ...world.changes(), made, withdrawn };
     });
     const books = [...this.#families.values()];
     // What is held and released in one batch was never there.

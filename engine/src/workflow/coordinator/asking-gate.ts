@@ -2,9 +2,9 @@
 import { familyName, keyOf, nameOf, type Family, type SemaphoreKey, type Want } from '../../capacity/index.js';
 import { DuctorError } from '../../kernel/index.js';
 import type { Gate } from '../machine/inputs.js';
-import type { RouteAnswer, RoutingWork } from '../machine/routing-work.js';
+import type { RouteAnswer, RoutingWork, Withdrawal } from '../machine/routing-work.js';
 import type { HoldingFamily, Selected, Selecting } from '../machine/selecting.js';
-import type { SelectionAsk } from './gate-ports.js';
+import type { ItemKey, SelectionAsk } from './gate-ports.js';
 import type { RunKey } from './ports.js';
 import { failedBy } from './route-answer.js';
 import { askOf } from './selection-ask.js';
@@ -14,8 +14,10 @@ export interface GateAsked {
   readonly keys: readonly SemaphoreKey[];
   readonly selections: readonly SelectionAsk[];
   readonly families: readonly Family[];
+  readonly items: readonly ItemKey[];
 }
 
+const NO_ITEMS: readonly ItemKey[] = [];
 const NO_SELECTIONS: readonly SelectionAsk[] = [];
 
 /** A gate that remembers which keys it was asked for. Grants nothing by itself. */
@@ -24,6 +26,7 @@ export class AskingGate implements Gate {
   /** Made when they are needed: nearly no tick asks for them. */
   #selections: readonly SelectionAsk[] = NO_SELECTIONS;
   #families: Map<string, Family> | null = null;
+  #items: readonly ItemKey[] = NO_ITEMS;
 
   constructor(readonly run: RunKey) {}
 
@@ -38,12 +41,13 @@ export class AskingGate implements Gate {
 
   /** Whether it was asked for nothing. */
   get isUnasked(): boolean {
-    return this.keys.size === 0 && this.#families === null && this.#selections.length === 0;
+    const isAlone = this.keys.size === 0 && this.#families === null;
+    return isAlone && this.#selections.length === 0 && this.#items.length === 0;
   }
 
   get asked(): GateAsked {
     const families = [...(this.#families?.values() ?? [])];
-    return { keys: [...this.keys.values()], selections: this.#selections, families };
+    return { keys: [...this.keys.values()], selections: this.#selections, families, items: this.#items };
   }
 
   select(selecting: Selecting): Selected | null {
@@ -56,6 +60,11 @@ export class AskingGate implements Gate {
   route(work: RoutingWork): RouteAnswer | null {
     const problem = this.#noteAsk(work, true);
     return problem === null ? null : failedBy(problem);
+  }
+
+  withdraw(itemId: string): Withdrawal | null {
+    this.#items = [...this.#items, { tenantId: this.run.tenantId, itemId }];
+    return null;
   }
 
   /** Notes what is asked for; why it is none: it needs no lock to be refused. */

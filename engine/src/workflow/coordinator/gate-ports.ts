@@ -1,6 +1,7 @@
 /** What a batch of the gate lane locks, reads and writes besides the journal; a field for each kind of authority. */
 import type { Family, Reservation, ReservationChanges } from '../../capacity/index.js';
 import type { SemaphoreChanges, SemaphoreKey, SemaphoreUsage } from '../../capacity/index.js';
+import type { ClaimState } from '../../claims/index.js';
 import type { AskingCall, CompiledRule, Decision, RouteAsk, WorldChanges, WorldParts } from '../../routing/index.js';
 
 /** Sessions over which commits go: `plain` for what touches runs alone, `gate` for what touches what they share. */
@@ -15,6 +16,14 @@ export interface GateLocks {
   readonly selections: readonly SelectionAsk[];
   /** Families in which something is reserved or may be released, with the accounts of whom they hold. */
   readonly families: readonly Family[];
+  /** Claim items that may be taken out. */
+  readonly items: readonly ItemKey[];
+}
+
+/** A claim item. */
+export interface ItemKey {
+  readonly tenantId: string;
+  readonly itemId: string;
 }
 
 /** A selection that is to be made, or a decision. */
@@ -41,6 +50,8 @@ export interface MadeDecision {
   readonly runId: string;
   /** One for each of the slate; none where it is held. */
   readonly assignmentIds: readonly string[];
+  /** Who is told what becomes of its claim item; absent: nobody. */
+  readonly waiter?: string;
 }
 
 /** A run of a family, as far as its end matters to those above it. */
@@ -70,6 +81,8 @@ export interface TenantUsage {
   readonly stale: ReadonlySet<string>;
   /** Claim queues that its pools put work in, as far as there are such; kept from being removed. */
   readonly queues: ReadonlySet<string>;
+  /** What items are that are locked, by id; one that there is not is absent. */
+  readonly items: ReadonlyMap<string, ClaimState>;
   readonly rules: readonly CompiledRule[];
 }
 
@@ -86,6 +99,8 @@ export const NO_RESERVATIONS: ReservationUsage = { tenants: [], families: [] };
 export interface TenantChanges extends WorldChanges {
   readonly tenantId: string;
   readonly made: readonly MadeDecision[];
+  /** Ids of claim items that are taken out: they are open. */
+  readonly withdrawn: readonly string[];
 }
 
 /** What is written of reservations. */

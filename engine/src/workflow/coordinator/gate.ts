@@ -2,7 +2,7 @@
 import { DuctorError } from '../../kernel/index.js';
 import { SemaphoreBook, type Turn, type Want } from '../../capacity/index.js';
 import type { RunInput } from '../machine/inputs.js';
-import type { RouteAnswer, RoutingWork } from '../machine/routing-work.js';
+import type { RouteAnswer, RoutingWork, Withdrawal } from '../machine/routing-work.js';
 import type { HoldingFamily, Selected, Selecting } from '../machine/selecting.js';
 import { AdmissionBook, type Outside } from './admission-book.js';
 import { AskingGate } from './asking-gate.js';
@@ -69,6 +69,13 @@ class BookGate extends AskingGate {
     return null;
   }
 
+  override withdraw(itemId: string): Withdrawal | null {
+    super.withdraw(itemId);
+    const came = this.admission.withdraw(this.run.tenantId, itemId);
+    if (came === null) this.isOutside = true;
+    return came;
+  }
+
   /** Notes what has to be locked, or asked, before there is an answer. */
   #reach(path: string, { pools, isUnasked }: Outside): void {
     this.isOutside = true;
@@ -127,7 +134,8 @@ export class GateBatch {
       return gated.asked.selections.map((each) => ({ ...each, reached: cell.gatePools }));
     });
     const families = this.ticks.flatMap(({ gated, cell }) => [...(gated?.asked.families ?? []), ...cell.gateFamilies]);
-    return { semaphores, selections, families, runIds: this.ticks.map(({ cell }) => cell.runId) };
+    const items = this.ticks.flatMap(({ gated, cell }) => [...(gated?.asked.items ?? []), ...cell.gateItems]);
+    return { semaphores, selections, families, items, runIds: this.ticks.map(({ cell }) => cell.runId) };
   }
 
   /** Decides tick by tick, in order of arrival. */
@@ -154,6 +162,7 @@ export class GateBatch {
     // The next batch locks what this one was asked for.
     cell.gateKeys = gate.isOutside ? [...gate.keys.values()] : [];
     cell.gateFamilies = gate.isOutside ? gate.asked.families : [];
+    cell.gateItems = gate.isOutside ? gate.asked.items : [];
     cell.gatePools = gate.isOutside ? [...new Set([...cell.gatePools, ...gate.pools])] : [];
     cell.unasked = gate.asked.selections
       .filter(({ path }) => gate.unasked.has(path))

@@ -213,6 +213,7 @@ const OF_RUNS: ReadonlySet<RunInput['kind']> = new Set([
   'sub_step',
   'start',
   'child_closed',
+  'claim_told',
   'semaphore',
 ] as const);
 

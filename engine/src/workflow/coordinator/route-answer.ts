@@ -31,6 +31,18 @@ export function routeAnswerOf(decision: Decision, assignmentIds: readonly string
   return { kind: 'routed', output };
 }
 
+/** The answer to work that is to be claimed: other outcomes are errors, also those that gave it to somebody. */
+export function claimAnswerOf(decision: Decision): RouteAnswer {
+  const { input, outcome, outcomeClass, poolId = '', claimQueueId = '' } = decision;
+  if (outcome === 'queued_for_claim') {
+    const { decisionId } = input;
+    return { kind: 'queued', itemId: decisionId, decisionId, queueId: claimQueueId, poolId };
+  }
+  if (outcomeClass !== 'success') return failedOf(decision);
+  const message = `the work came to ${outcome} in pool ${poolId}, and not to a claim queue: nothing of that is kept`;
+  return { kind: 'failed', code: 'not_queued', message, isRetryable: false };
+}
+
 function failedOf({ input, outcome, outcomeClass, reason, poolId, hops, retryAtUs }: Decision): Failed {
   const last = hops.at(-1);
   const why = reason === undefined || reason === outcome ? '' : `, for ${reason}`;

@@ -15,7 +15,7 @@ import { shardOf } from '../../kernel/index.js';
 import type { RunInput } from '../machine/inputs.js';
 import type { Plan } from '../machine/plan.js';
 import type { RunState } from '../machine/state.js';
-import type { SelectionAnswers, SelectionAsk } from './gate-ports.js';
+import type { ItemKey, SelectionAnswers, SelectionAsk } from './gate-ports.js';
 import type { ResultAck, StartOutcome, StartRequest } from './coordinator.js';
 import type { RunKey } from './ports.js';
 
@@ -66,6 +66,8 @@ export interface RunCell extends RunKey {
   gateKeys: readonly SemaphoreKey[];
   /** Pools that the selections of its last try came to beyond what it had locked. */
   gatePools: readonly string[];
+  /** Claim items that its last try was asked to take out beyond what it had locked. */
+  gateItems: readonly ItemKey[];
   /** Families that its last try was asked for beyond what it had locked. */
   gateFamilies: readonly Family[];
   /** Selections for which strategies in apps' code have to be asked before it is tried again. */
@@ -119,6 +121,7 @@ export function coldCell(run: RunKey): RunCell {
     gateKeys: [],
     gatePools: [],
     gateFamilies: [],
+    gateItems: [],
     unasked: [],
     said: null,
     isLockedOut: false,

@@ -225,7 +225,9 @@ export function oncemore(world: World, tick: Tick): void {
   cell.phase = 'ready';
   putBack(cell, inputsOf(tick));
   if (cell.unasked.length > 0) return askApps(world, cell);
-  const isAsked = cell.gateKeys.length + cell.gatePools.length + cell.gateFamilies.length > 0 || cell.isLockedOut;
+  const { gateKeys, gatePools, gateFamilies, gateItems } = cell;
+  const asked = gateKeys.length + gatePools.length + gateFamilies.length + gateItems.length;
+  const isAsked = asked > 0 || cell.isLockedOut;
   if (isAsked) world.toGate(cell);
   else setAside(world, cell, AGAIN_MS);
 }

@@ -48,7 +48,7 @@ describe('validateDefinition', () => {
       steps: [
         callback('a', { retry: { max_attempts: 0, backof: 2 }, timeout: '5 m' }),
         callback('a', { input: { x: 'steps.b.output +' } }),
-        { ref: 'b', type: 'STEP_TYPE_CLAIM' },
+        { ref: 'b', type: 'STEP_TYPE_ACTION' },
         { ref: 'c!', type: 'STEP_TYPE_WIAT' },
         { type: 'STEP_TYPE_WAIT' },
         7,

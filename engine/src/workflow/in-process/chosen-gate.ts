@@ -35,10 +35,17 @@ function decisionOf({ path, pool }: AskedChoice, recipients: readonly Chosen[]):
   };
 }
 
+/** The claim as a CLAIM step puts it out. */
+function claimOf(path: string, recipient: Chosen): unknown {
+  const ids = { item_id: `decision-${path}`, decision_id: `decision-${path}` };
+  return { ...ids, recipient, assignment_id: `assignment-${path}-0` };
+}
+
 /** A gate by which the test chooses. */
 export function chosenGate(choose: Choose): Gate {
   return {
     ...{ ask: () => 0, release: () => undefined, bear: () => undefined, close: () => undefined },
+    withdraw: () => 'ended',
     select({ path, pool, routable, slateSize: slate, atLeast }) {
       const told = choose({ kind: 'select', path, pool, routable, slate, excluded: [] });
       if ('code' in told) {
@@ -55,10 +62,13 @@ export function chosenGate(choose: Choose): Gate {
       }
       return { kind: 'granted', poolId: pool, digest: '', isReused: false, recipients };
     },
-    route({ path, pool, routable, excluded }) {
+    route({ path, pool, routable, excluded, until }) {
       const asked: AskedChoice = { kind: 'route', path, pool, routable, slate: null, excluded };
       const told = choose(asked);
       if ('code' in told) return { kind: 'failed', ...told, isRetryable: false };
+      const [first] = told.recipients;
+      // Whom the test chooses has claimed it at once.
+      if (until !== undefined && first !== undefined) return { kind: 'routed', output: claimOf(path, first) };
       if (told.recipients.length > 0) return { kind: 'routed', output: decisionOf(asked, told.recipients) };
       return { kind: 'failed', code: 'no_eligible_recipient', message: 'the test chooses nobody', isRetryable: false };
     },

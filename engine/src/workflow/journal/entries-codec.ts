@@ -10,6 +10,7 @@ import type { ClosedStatus, Entry } from '../machine/index.js';
 import { moveOut, putBack, type PayloadShelf, type PayloadSink } from './payloads.js';
 import { bodyEntryOf, isStoredBody, storedBodyEntry, type BodyRunEntry } from './body-codec.js';
 import { fromStoredChain, fromStoredContinuing, toStoredChain, toStoredContinuing } from './chain-codec.js';
+import { claimEntryOf, storedClaimEntry } from './claim-codec.js';
 import { gateEntryOf, isStoredGate, storedGateEntry } from './gate-codec.js';
 import { slateEntryOf, storedSlateEntry } from './slate-codec.js';
 import { childEntryOf, fromStoredFamily, storedChildEntry, toStoredFamily } from './family-codec.js';
@@ -57,10 +58,8 @@ function storedStepEntry(entry: StepEntry): Stored {
       const { attempt, worker, deadlineUs } = entry;
       return { $case: 'stepRunning', value: { path, attempt, worker, deadlineUs: BigInt(deadlineUs) } };
     }
-    case 'step_completed': {
-      const { attempt, output } = entry;
-      return { $case: 'stepCompleted', value: { path, attempt, output: toStoredValue(output) } };
-    }
+    case 'step_completed':
+      return { $case: 'stepCompleted', value: { path, attempt: entry.attempt, output: toStoredValue(entry.output) } };
     case 'attempt_failed': {
       const { attempt, error } = entry;
       const progress = entry.progress === null ? undefined : toStoredValue(entry.progress);
@@ -81,6 +80,9 @@ function storedStepEntry(entry: StepEntry): Stored {
     case 'step_selecting':
     case 'slate_reserved':
       return storedSlateEntry(entry);
+    case 'claim_queued':
+    case 'claim_settling':
+      return storedClaimEntry(entry);
     case 'child_started':
     case 'child_told':
       return storedChildEntry(entry);
@@ -245,6 +247,9 @@ function stepEntryOf(stored: StoredStep): Entry {
     case 'childStarted':
     case 'childTold':
       return childEntryOf(stored);
+    case 'claimQueued':
+    case 'claimSettling':
+      return claimEntryOf(stored);
     case 'stepSelecting':
     case 'slateReserved':
       return slateEntryOf(stored);
@@ -264,10 +269,8 @@ function stepEntryOf(stored: StoredStep): Entry {
       const { attempt, deadlineUs } = stored.value;
       return { kind: 'step_cancelling', path, attempt, deadlineUs: Number(deadlineUs) };
     }
-    case 'stepCancelled': {
-      const { attempt, abandoned } = stored.value;
-      return { kind: 'step_cancelled', path, attempt, abandoned };
-    }
+    case 'stepCancelled':
+      return { kind: 'step_cancelled', ...stored.value };
   }
 }
 

@@ -239,6 +239,13 @@ function slateDetailOf(entry: SlateEntry): Readonly<Record<string, unknown>> {
   return { pool_id: poolId, recipients: shownValue(entry.recipients), digest, ...(isReused ? { reused: true } : {}) };
 }
 
+/** The work that waits to be claimed. */
+function shownClaim(entry: Entry & { readonly kind: 'claim_queued' }): Readonly<Record<string, unknown>> {
+  const { itemId, decisionId, queueId, poolId, until, deadlineUs } = entry;
+  const timed = deadlineUs === null ? {} : { deadline: formatTimestampUs(deadlineUs) };
+  return { item_id: itemId, decision_id: decisionId, queue_id: queueId, pool_id: poolId, until, ...timed };
+}
+
 type TurnEntry = Entry & { readonly kind: 'run_resumed' | 'run_continuing' | 'run_compensating' };
 
 /** How a run goes on in another way. */
@@ -249,6 +256,13 @@ function turnDetailOf(entry: TurnEntry): Readonly<Record<string, unknown>> {
 }
 
 function detailOf(entry: Entry): Readonly<Record<string, unknown>> {
+  if (entry.kind === 'claim_queued') return shownClaim(entry);
+  return entry.kind === 'claim_settling' ? {} : otherDetailOf(entry);
+}
+
+type OtherEntry = Exclude<Entry, { readonly kind: 'claim_queued' | 'claim_settling' }>;
+
+function otherDetailOf(entry: OtherEntry): Readonly<Record<string, unknown>> {
   switch (entry.kind) {
     case 'run_started':
       return startDetailOf(entry);

@@ -3,6 +3,7 @@ import { InboxBody, type AttemptResult, type RunBirth } from '../../gen/ductor/j
 import { DuctorError, impossible } from '../../kernel/index.js';
 import type { AttemptOutcome, RunInput } from '../machine/index.js';
 import type { MessageKind } from '../machine/inputs.js';
+import { claimToldOf, storedClaimTold } from './claim-codec.js';
 import { closedStatus } from './entries-codec.js';
 import { fromStoredFamily, toStoredFamily } from './family-codec.js';
 import { fromStoredSignal, toStoredSignal } from './signal-codec.js';
@@ -67,6 +68,8 @@ function storedBody(input: InboxInput): NonNullable<InboxBody['body']> {
         value: { path, runId, state: status, output: value, error: toStoredError(error) },
       };
     }
+    case 'claim_told':
+      return { $case: 'claimTold', value: storedClaimTold(input) };
     case 'signal':
       return { $case: 'signal', value: toStoredSignal(input) };
     case 'sub_step': {
@@ -139,6 +142,8 @@ export function decodeInput(bytes: Uint8Array): InboxInput {
       const output = body.value.output === undefined ? null : fromStoredValue(body.value.output);
       return { kind: 'child_closed', path, runId, status: closedStatus(state), output, error: fromStoredError(error) };
     }
+    case 'claimTold':
+      return claimToldOf(body.value);
     case 'signal':
       return { kind: 'signal', ...fromStoredSignal(body.value) };
     case 'subStep': {

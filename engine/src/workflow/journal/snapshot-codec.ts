@@ -4,6 +4,7 @@ import { stepTable, type RunState, type RunStatus, type StepState, type StepStat
 import { moveOut, putBack, type PayloadShelf, type PayloadSink } from './payloads.js';
 import { bodyOf, storedBody } from './body-codec.js';
 import { fromStoredChain, fromStoredContinuing, toStoredChain, toStoredContinuing } from './chain-codec.js';
+import { fromSnapshotClaim, toSnapshotClaim } from './claim-codec.js';
 import { fromSnapshotGate, toSnapshotGate } from './gate-codec.js';
 import { fromSnapshotChild, fromStoredFamily, toSnapshotChild, toStoredFamily } from './family-codec.js';
 import {
@@ -98,6 +99,7 @@ function storedStep(step: StepState): SnapshotStep {
     ...toStoredKeys(step.keys),
     taken: step.taken ? toStoredSignal(step.taken) : undefined,
     awaits: step.awaits ? { path: '', ...toStoredAwaited(step.awaits) } : undefined,
+    claim: toSnapshotClaim(step.claim),
     gate: toSnapshotGate(step.gate),
   };
 }
@@ -178,6 +180,7 @@ function stepOf(stored: SnapshotStep): StepState | null {
     keys: fromStoredKeys(stored),
     gate: fromSnapshotGate(stored.gate),
     ...(stored.taken === undefined ? {} : { taken: fromStoredSignal(stored.taken) }),
+    ...fromSnapshotClaim(stored.claim),
     ...(stored.awaits === undefined ? {} : { awaits: fromStoredAwaited(stored.awaits) }),
   };
 }

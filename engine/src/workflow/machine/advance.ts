@@ -18,6 +18,7 @@ import { impossible } from '../../kernel/index.js';
 import { answerUpdate } from './answer-update.js';
 import { applyCancel } from './cancel.js';
 import { applyChildClosed, sayGoodbye } from './child.js';
+import { applyClaimTold } from './claim-step.js';
 import { closeWhenDone } from './close-run.js';
 import { finishDraft, isEndDecided, isHeld } from './draft.js';
 import { keptEntry } from './fork.js';
@@ -77,6 +78,8 @@ function apply(tick: Tick, input: RunInput): Disposition {
       return applySubStep(tick, input);
     case 'child_closed':
       return applyChildClosed(tick, input);
+    case 'claim_told':
+      return applyClaimTold(tick, input);
     case 'result':
       return applyResult(tick, input);
     case 'running':

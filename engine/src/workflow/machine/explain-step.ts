@@ -2,7 +2,7 @@
 import { isHeld } from './draft.js';
 import { isClosed } from './queries.js';
 import { isEnded } from './resolve-edges.js';
-import type { Awaited, ChildState, GateState, RunState, StepState } from './state.js';
+import type { Awaited, ChildState, GateState, QueuedClaim, RunState, StepState } from './state.js';
 import { formatTimestampUs } from './timestamp.js';
 
 function time(dueAtUs: number | null): string {
@@ -42,6 +42,10 @@ function awaitedReason({ name, deadlineUs, approval }: Awaited): string {
   return `a decision${who}: ${approval.options.join(' or ')}${later}${until(deadlineUs)}`;
 }
 
+function claimReason({ itemId, queueId, until: wanted }: QueuedClaim, dueAtUs: number | null): string {
+  return `item ${itemId} of claim queue ${queueId} to be ${wanted}${until(dueAtUs)}`;
+}
+
 /** What somebody waits for who asked for something. */
 export function explainGate({ state, startAtUs, wants }: GateState): string {
   if (state === 'held') return `the turn that its rate gives it, at ${time(startAtUs)}`;
@@ -64,6 +68,7 @@ function ownReason(step: StepState): string {
     case 'WAITING':
       if (step.child !== null) return childOf(step.child);
       if (step.gate !== null) return explainGate(step.gate);
+      if (step.claim !== undefined) return claimReason(step.claim, step.dueAtUs);
       return step.awaits ? awaitedReason(step.awaits) : time(step.dueAtUs);
     case 'CANCELLING':
       return `attempt ${step.attempt} to stop${until(step.dueAtUs)}`;

@@ -3,7 +3,7 @@ import type { Want } from '../../capacity/index.js';
 import type { ClosedStatus, Entry } from './entries.js';
 import type { KeptStep } from './fork.js';
 import type { HoldingFamily, Selected, Selecting } from './selecting.js';
-import type { RouteAnswer, RoutingWork } from './routing-work.js';
+import type { RouteAnswer, RoutingWork, Withdrawal } from './routing-work.js';
 import type { Signal } from './signal-box.js';
 import type { Plan } from './plan.js';
 import type { ErrorCause, FamilyLink, ForkLink, RunFailure, RunState } from './state.js';
@@ -66,6 +66,15 @@ export type RunInput =
       readonly status: ClosedStatus;
       readonly output: Value | null;
       readonly error: RunFailure | null;
+    }
+  /** What became of the claim item that a step waits for. */
+  | {
+      readonly kind: 'claim_told';
+      readonly path: string;
+      readonly itemId: string;
+      readonly what: 'claimed' | 'completed' | 'expired' | 'withdrawn';
+      /** Of the step, where it was claimed or completed. */
+      readonly output: Value | null;
     }
   | { readonly kind: 'result'; readonly path: string; readonly attempt: number; readonly outcome: AttemptOutcome }
   /** The body of the attempt has done a part of its work. */
@@ -141,6 +150,8 @@ export interface Gate {
   select(selecting: Selecting): Selected | null;
   /** Asks for a decision and its assignments. Null: there is no answer before they are locked. */
   route(work: RoutingWork): RouteAnswer | null;
+  /** Takes the work of a step out of its claim queue, unless somebody has it. Null: there is no answer yet. */
+  withdraw(itemId: string): Withdrawal | null;
   /** A step of a run in a family that may hold recipients starts a child. */
   bear(family: HoldingFamily, childId: string): void;
   /** A run in such a family ends for good: its chain, and what is above it, may hold nothing any more. */
@@ -174,5 +185,6 @@ export type MessageKind =
   | 'signal'
   | 'start'
   | 'child_closed'
+  | 'claim_told'
   | 'sub_step'
   | 'semaphore';

@@ -1,5 +1,6 @@
 /** A compiled, immutable definition version: all the machine needs, nothing to parse. */
 import { refOfPath } from './path.js';
+import type { ClaimUntil } from './claim-until.js';
 import type { Value, ValueSource } from './value.js';
 
 /** Priority of what does not say its own, of 1 (first) to 5 (last). */
@@ -232,6 +233,16 @@ export type PlanStep =
       readonly routable: Template;
       /** Evaluates to a list of ids: recipients that must not get it. */
       readonly exclude: Template;
+    })
+  | (PlanStepBase & {
+      readonly type: 'CLAIM';
+      readonly pool: string;
+      readonly routable: Template;
+      readonly exclude: Template;
+      /** What it waits for. */
+      readonly until: ClaimUntil;
+      /** When it gives up, microseconds since 1970; null: never. Throws DuctorError expression_failed. */
+      readonly deadlineUs: (scope: ExpressionScope, nowUs: number) => number | null;
     })
   | (PlanStepBase & {
       readonly type: 'SIGNAL';

@@ -1,7 +1,8 @@
 /** ROUTE steps: the decision is made, and its assignments with it, in the commit of the tick that asks. */
-import { DuctorError } from '../../kernel/index.js';
+import { DuctorError, impossible } from '../../kernel/index.js';
 import { checkSize } from './failure.js';
 import type { PlanStep } from './plan.js';
+import type { RouteAnswer, RoutingWork } from './routing-work.js';
 import { emit, type Place, type Tick } from './tick.js';
 import { jsonValue } from './value.js';
 
@@ -16,18 +17,32 @@ function idsIn(value: unknown, path: string): readonly string[] {
   throw new DuctorError('expression_failed', problem, { remedy: 'Name ids: [steps.offer.output.recipients[0].id].' });
 }
 
+type RoutingStep = Pick<PlanStep & { readonly type: 'ROUTE' }, 'pool' | 'routable' | 'exclude'>;
+
+/** Notes what the step asks for. Throws what its routable throws. */
+export function workOf(tick: Tick, step: RoutingStep, { expressions }: Place, path: string): RoutingWork {
+  const routable = step.routable.evaluate(expressions);
+  const excluded = idsIn(step.exclude.evaluate(expressions), path);
+  const shown = checkSize(jsonValue(routable), `the routable of step ${path}`);
+  const { pool } = step;
+  emit(tick, { kind: 'step_selecting', path, pool, routable: shown });
+  return { path, pool, routable, excluded };
+}
+
 /**
  * Begins a ROUTE step. Throws what its routable throws. Without an answer the step waits: the tick is computed anew
  * under the locks that it asked for.
  */
 export function startRoute(tick: Tick, step: PlanStep & { readonly type: 'ROUTE' }, place: Place, path: string): void {
-  const routable = step.routable.evaluate(place.expressions);
-  const excluded = idsIn(step.exclude.evaluate(place.expressions), path);
-  const shown = checkSize(jsonValue(routable), `the routable of step ${path}`);
-  const { pool } = step;
-  emit(tick, { kind: 'step_selecting', path, pool, routable: shown });
-  const answer = tick.gate.route({ path, pool, routable, excluded });
+  const work = workOf(tick, step, place, path);
+  const answer = tick.gate.route(work);
   if (answer === null) return;
+  if (answer.kind === 'queued') impossible('route-queued', `step ${path} does not wait for a claim`);
+  finish(tick, path, answer);
+}
+
+/** Ends the step with the answer. */
+export function finish(tick: Tick, path: string, answer: Exclude<RouteAnswer, { readonly kind: 'queued' }>): void {
   if (answer.kind === 'routed') {
     emit(tick, { kind: 'step_completed', path, attempt: 0, output: jsonValue(answer.output) });
   } else {

@@ -1,4 +1,6 @@
 /** What a ROUTE step asks for, and what it is answered: a decision with its assignments, or why there is none. */
+import type { ClaimUntil } from './claim-until.js';
+import type { QueuedClaim } from './state.js';
 
 /** Work that is to be routed. */
 export interface RoutingWork {
@@ -8,11 +10,18 @@ export interface RoutingWork {
   readonly routable: unknown;
   /** Ids of recipients that must not get it. */
   readonly excluded: readonly string[];
+  /** It is to wait in a claim queue, and its step is told this of it; absent: it is routed, whatever that comes to. */
+  readonly until?: ClaimUntil;
 }
+
+/** What became of an item that was to be taken out: it is, or somebody has claimed it, or it had ended. */
+export type Withdrawal = 'withdrawn' | 'claimed' | 'ended';
 
 /** The answer. */
 export type RouteAnswer =
   | { readonly kind: 'routed'; readonly output: unknown }
+  /** It waits to be claimed, and its step for that. */
+  | ({ readonly kind: 'queued' } & Omit<QueuedClaim, 'until'>)
   | {
       readonly kind: 'failed';
       /** The outcome of the decision, or a code of the catalogue where there is none. */

@@ -1,4 +1,5 @@
 /** Begins one step: hands it to a worker, does it inline, sets its timer, or opens its body. */
+import { startClaim } from './claim-step.js';
 import { DuctorError } from '../../kernel/index.js';
 import { wantsOf } from './gate.js';
 import { gather, openLoop, openScatter } from './open-body.js';
@@ -128,6 +129,8 @@ function begin(tick: Tick, step: PlanStep, place: Place, path: string): void {
       return startAwaiting(tick, step, place, path);
     case 'SELECT':
       return startSelect(tick, step, place, path);
+    case 'CLAIM':
+      return startClaim(tick, step, place, path);
     case 'ROUTE':
       return startRoute(tick, step, place, path);
     case 'CONTINUE_AS_NEW':

@@ -10,7 +10,7 @@
  * only those steps begin.
  * Step status (a step that is not in `steps` is PENDING)
  *   PENDING -> SCHEDULED -> RUNNING -> COMPLETED | FAILED | BACKOFF;  BACKOFF -> SCHEDULED (next attempt)
- *   PENDING -> WAITING (a timer, a child run, or a signal) -> COMPLETED | FAILED
+ *   PENDING -> WAITING (a timer, a child run, a signal, or a claim) -> COMPLETED | FAILED
  *   PENDING -> WAITING (an update; then in line, if its attempt needs something) -> SCHEDULED | FAILED
  *   PENDING -> COMPLETED | FAILED (done by the coordinator itself)
  *   PENDING | BACKOFF -> WAITING (in line for what its attempt needs, see gate.ts) -> SCHEDULED | FAILED
@@ -22,6 +22,7 @@
  * Steps of a body leave the table together, when their item or iteration has ended: its outcome stands in the step that
  * runs the body.
  */
+import type { ClaimUntil } from './claim-until.js';
 import type { ClosePolicy, OpenApproval } from './plan.js';
 import type { RunFailure } from './run-failure.js';
 import type { Signal, SignalBox } from './signal-box.js';
@@ -174,6 +175,15 @@ export interface Awaited {
   readonly approval: OpenApproval | null;
 }
 
+/** The work of a step in a claim queue. */
+export interface QueuedClaim {
+  readonly itemId: string;
+  readonly decisionId: string;
+  readonly queueId: string;
+  readonly poolId: string;
+  readonly until: ClaimUntil;
+}
+
 /** A part of a body's work that is done. */
 export interface SubStep {
   /** Unique in the step. */
@@ -229,6 +239,8 @@ export interface StepState {
   readonly keys: StepKeys | null;
   /** Set while it waits for a signal; absent or null: it does not. */
   readonly awaits?: Awaited | null;
+  /** Set while its work waits in a claim queue; absent: it does not. */
+  readonly claim?: QueuedClaim;
   /** What its attempts have to be granted; null: nothing. */
   readonly gate: GateState | null;
   /** The update that its attempts answer; absent or null: none. */

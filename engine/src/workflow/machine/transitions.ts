@@ -47,6 +47,8 @@ export const STEP_TRANSITIONS: Readonly<Record<StepEntry['kind'], readonly StepF
   approval_escalated: ['WAITING'],
   step_selecting: ['PENDING'],
   slate_reserved: ['WAITING'],
+  claim_queued: ['WAITING'],
+  claim_settling: ['WAITING'],
   step_skipped: ['PENDING'],
   step_cancelling: ['SCHEDULED', 'RUNNING'],
   step_cancelled: ['CANCELLING', 'BACKOFF', 'WAITING', 'SCHEDULED', 'RUNNING', 'OPEN', 'CLOSING'],
@@ -89,6 +91,8 @@ function mayCompensate(draft: Draft, steps: readonly string[]): boolean {
 /** What a step had before an entry. */
 interface Had {
   readonly hasChild: boolean;
+  /** Whether its work waits in a claim queue. */
+  readonly hasClaim: boolean;
   /** Whether it has taken the update that its attempts answer. */
   readonly hasTaken: boolean;
   readonly gate: GateState | null;
@@ -112,7 +116,7 @@ function gateRefusal(entry: StepEntry, from: StepFrom, { gate, hasTaken }: Had):
 
 /** Why the run's own state forbids the entry of a step; null: it does not. */
 function refusal(draft: Draft, entry: StepEntry, from: StepFrom, had: Had): string | null {
-  const { hasChild } = had;
+  const { hasChild, hasClaim } = had;
   if (draft.terminated && entry.kind !== 'step_cancelled') return 'in a run that is terminated';
   if (entry.kind === 'step_cancelling') return draft.compensating === null ? null : 'which compensates';
   if (entry.kind === 'step_cancelled') {
@@ -123,10 +127,12 @@ function refusal(draft: Draft, entry: StepEntry, from: StepFrom, had: Had): stri
   const gate = gateRefusal(entry, from, had);
   if (gate !== null) return gate;
   if (entry.kind === 'step_opened' && from === 'WAITING' && !had.isSelecting) return 'which selects nobody';
+  if (entry.kind === 'claim_queued' && !had.isSelecting) return 'which asks for no claim';
+  if (entry.kind === 'claim_settling' && !hasClaim) return 'which has no work in a queue';
   if (entry.kind === 'child_told') return hasChild && draft.compensating === null ? null : 'which has none to tell';
   if (entry.kind === 'sub_step_completed') return null;
-  // What a child comes to is a fact, like the result of an attempt.
-  const isWait = from === 'WAITING' && !hasChild;
+  // What a child or a claim comes to is a fact, like the result of an attempt.
+  const isWait = from === 'WAITING' && !hasChild && !hasClaim;
   const isBeginning = from === 'PENDING' || isWait || from === 'BACKOFF' || entry.kind === 'step_collected';
   return isBeginning && !stepGoesOn(draft, entry.path) ? `${from} in a run that is held` : null;
 }
@@ -160,8 +166,10 @@ export function checkStepEntry(draft: Draft, entry: StepEntry): StepState | unde
   if (attempt !== named) refuse(draft, entry, `of step ${entry.path} names attempt ${attempt}, not ${named}`);
   const hasChild = previous !== undefined && previous.child !== null;
   const hasTaken = Boolean(previous?.taken);
-  const isSelecting = !hasChild && !hasTaken && !previous?.gate && !previous?.awaits && previous?.dueAtUs === null;
-  const had = { hasChild, hasTaken, gate: previous?.gate ?? null, isSelecting };
+  const hasClaim = previous?.claim !== undefined;
+  const isSelecting =
+    !hasChild && !hasClaim && !hasTaken && !previous?.gate && !previous?.awaits && previous?.dueAtUs === null;
+  const had = { hasChild, hasClaim, hasTaken, gate: previous?.gate ?? null, isSelecting };
   const why = placeRefusal(draft, entry, previous) ?? refusal(draft, entry, from, had);
   if (why !== null) refuse(draft, entry, `of step ${entry.path}, ${why}`);
   return previous;

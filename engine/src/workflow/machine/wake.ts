@@ -1,5 +1,6 @@
 /** Time: everything that is due happens. Nothing happens early (M6). */
 import { impossible } from '../../kernel/index.js';
+import { claimedTooLate } from './claim-step.js';
 import { isEndDecided, isHeld } from './draft.js';
 import { endTimedOut } from './end-run.js';
 import { beginSteps, runGateDue } from './gate.js';
@@ -52,6 +53,7 @@ function happen(tick: Tick, step: StepState): void {
     case 'BACKOFF':
       return schedule(tick, step.path, null);
     case 'WAITING':
+      if (step.claim !== undefined) return claimedTooLate(tick, step, step.claim);
       if (step.gate !== null) return endLine(tick, step, step.gate);
       return step.awaits ? awaitedTooLong(tick, step.path, step.awaits) : endWait(tick, step.path);
     case 'CANCELLING':

@@ -71,6 +71,24 @@ function childClosedOf(entry: Of<'step_completed' | 'step_failed' | 'step_cancel
   return { ...closed, status: 'FAILED', error: message === undefined ? null : { ...error, message } } as const;
 }
 
+const CLAIM_ENDS: ReadonlyMap<string, 'expired' | 'withdrawn'> = new Map([
+  ['claim_expired', 'expired'],
+  ['claim_withdrawn', 'withdrawn'],
+]);
+
+/** What became of the item that a step waited for; undefined: the entry says nothing of it. */
+function claimToldOf(entry: Of<'step_completed' | 'step_failed' | 'step_cancelled'>, state: RunState) {
+  const claim = state.steps.get(entry.path)?.claim;
+  if (claim === undefined || entry.kind === 'step_cancelled') return undefined;
+  const { path } = entry;
+  const { itemId, until } = claim;
+  if (entry.kind === 'step_completed') {
+    return { kind: 'claim_told', path, itemId, what: until, output: entry.output } as const;
+  }
+  const what = CLAIM_ENDS.get(entry.error.code);
+  return what === undefined ? undefined : ({ kind: 'claim_told', path, itemId, what, output: null } as const);
+}
+
 /** What ended a step, if that came from outside. */
 function endOf(
   entry: Of<'step_completed' | 'step_failed' | 'step_cancelled'>,
@@ -78,7 +96,7 @@ function endOf(
   isStopping: (path: string) => boolean,
 ): RunInput | undefined {
   const { path, attempt } = entry;
-  if (attempt === 0) return childClosedOf(entry, state);
+  if (attempt === 0) return childClosedOf(entry, state) ?? claimToldOf(entry, state);
   if (entry.kind === 'step_failed') return failedOf(entry, true);
   if (entry.kind === 'step_completed') {
     return { kind: 'result', path, attempt, outcome: { kind: 'completed', output: entry.output } };

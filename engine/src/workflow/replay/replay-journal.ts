@@ -18,6 +18,7 @@ import {
   type RunState,
 } from '../machine/index.js';
 import type { Gate, MachineContext } from '../machine/inputs.js';
+import type { Withdrawal } from '../machine/routing-work.js';
 import type { Chosen } from '../machine/selecting.js';
 import { readingsOf } from './inputs-of-row.js';
 
@@ -100,6 +101,10 @@ function selectedOf(entries: readonly Entry[], path: string): ReturnType<Gate['s
 function routedOf(entries: readonly Entry[], path: string): ReturnType<Gate['route']> {
   for (const entry of entries) {
     if (!('path' in entry) || entry.path !== path) continue;
+    if (entry.kind === 'claim_queued') {
+      const { itemId, decisionId, queueId, poolId } = entry;
+      return { kind: 'queued', itemId, decisionId, queueId, poolId };
+    }
     if (entry.kind === 'step_completed') {
       return { kind: 'routed', output: JSON.parse(Buffer.from(entry.output.data).toString('utf8')) };
     }
@@ -108,6 +113,15 @@ function routedOf(entries: readonly Entry[], path: string): ReturnType<Gate['rou
     return { kind: 'failed', code, message, isRetryable: retryable };
   }
   return null;
+}
+
+/** What became of an item that was to be taken out, as the end of its step says: of others it does not matter. */
+function withdrawnOf(entries: readonly Entry[], itemId: string): Withdrawal {
+  if (entries.some(({ kind }) => kind === 'claim_settling')) return 'ended';
+  const late = `item ${itemId} was not completed`;
+  return entries.some((entry) => entry.kind === 'step_failed' && entry.error.message.startsWith(late))
+    ? 'claimed'
+    : 'withdrawn';
 }
 
 /** What varies, as the row says it was. */
@@ -135,6 +149,7 @@ function contextOf(plan: Plan, { atUs, entries }: ReplayRow, seed: number): Mach
     ask: (path: string) => grants.take(path) ?? null,
     select: ({ path }: { readonly path: string }) => selectedOf(entries, path),
     route: ({ path }: { readonly path: string }) => routedOf(entries, path),
+    withdraw: (itemId: string) => withdrawnOf(entries, itemId),
     ...{ release: () => undefined, bear: () => undefined, close: () => undefined },
   };
   return { nowUs: atUs, seed, newId: () => ids.shift() ?? '', current, progressOf, gate };

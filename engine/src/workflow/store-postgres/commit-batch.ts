@@ -5,6 +5,7 @@ import type { InboxMessage, RunHeader, StartKey, Successor, TickOutcome, TickWri
 import { commitStatement, PLAIN_LANE, type LaneNumber } from './commit-statement.js';
 import { PART_NAMES, START_KEY_US, type PartName } from './commit-parts.js';
 import { statusCode } from './run-status-code.js';
+import { shardByte } from './shard-byte.js';
 import { INBOX_KIND } from './send-inbox.js';
 import { textArray } from './text-array.js';
 
@@ -44,11 +45,6 @@ interface Sorted {
 /** A run's name in the answer. */
 function nameOf(tick: TickWrite): string {
   return `${tick.tenantId}/${tick.runId}`;
-}
-
-/** Shard of a run id that was checked or comes from the store: its last byte. */
-function shardByte(runId: string): number {
-  return Number.parseInt(runId.slice(34), 16);
 }
 
 /** Sorts the ticks of a batch. Throws internal when a run is in it twice, or starts without a header. */

@@ -1,6 +1,6 @@
 /**
  * The part of a batch of the gate lane that concerns reservations. Locks in everybody's order: families, states of
- * strategies, accounts, each by tenant and id; then claim queues are kept from being removed. What is decided by is
+ * strategies, accounts, each by tenant and id; then claim queues are kept and items locked. What is decided by is
  * read by later statements: they see what was committed while the locks were waited for, limits and kill switches too.
  */
 import {
@@ -17,7 +17,7 @@ import {
   type Family,
   type Reservation,
 } from '../../capacity/index.js';
-import { insertItems, keepQueues } from '../../claims/index.js';
+import { insertItems, keepQueues, lockItems, readItems, withdrawItems } from '../../claims/index.js';
 import {
   askedPools,
   claimItemOf,
@@ -68,6 +68,7 @@ interface TenantPools {
 
 /** What is known before anything is locked. */
 export interface PreparedReservations {
+  readonly items: GateLocks['items'];
   readonly families: readonly Family[];
   readonly pools: readonly TenantPools[];
 }
@@ -78,8 +79,8 @@ const NO_KEY = new Uint8Array(0);
 const isView = (view: PoolView | undefined): view is PoolView => view !== undefined;
 
 /** Whether a batch concerns reservations. */
-export function hasReservations({ selections, families }: GateLocks): boolean {
-  return selections.length > 0 || families.length > 0;
+export function hasReservations({ selections, families, items }: GateLocks): boolean {
+  return selections.length + families.length + items.length > 0;
 }
 
 async function preparePools(
@@ -107,7 +108,7 @@ async function preparePools(
 /** Makes ready what is to be locked. Not in a transaction. */
 export async function prepareReservations(
   db: Queryable,
-  { selections, families }: GateLocks,
+  { selections, families, items }: GateLocks,
   parts: SelectionParts | undefined,
 ): Promise<PreparedReservations> {
   const ordered = familiesInOrder(families);
@@ -117,15 +118,15 @@ export async function prepareReservations(
     const asks = selections.filter((each) => each.tenantId === tenantId);
     pools.push(await preparePools(db, tenantId, asks, parts?.views));
   }
-  return { families: ordered, pools };
+  return { families: ordered, pools, items };
 }
 
 /** Recipients of locked families and of pools, by tenant, in order of tenants. */
 function recipientsOf(
-  { pools, families }: PreparedReservations,
+  { pools, families, items }: PreparedReservations,
   held: readonly Reservation[],
 ): ReadonlyMap<string, ReadonlySet<string>> {
-  const tenants = [...new Set([...pools, ...families].map(({ tenantId }) => tenantId))].sort();
+  const tenants = [...new Set([...pools, ...families, ...items].map(({ tenantId }) => tenantId))].sort();
   const found = new Map(tenants.map((tenantId) => [tenantId, new Set<string>()]));
   for (const { tenantId, views } of pools) {
     for (const view of views.values())
@@ -151,11 +152,25 @@ function queuesOf({ asks, views }: TenantPools): readonly string[] {
   return [...new Set([...views.values()].filter(isView).flatMap(claimQueuesOf))];
 }
 
+/** What is locked of a tenant, or is to be with what is read. */
+interface LockedOf {
+  readonly states: WorldParts['states'];
+  readonly recipients: ReadonlySet<string>;
+  readonly items: readonly string[];
+}
+
+/** Locks claim items, which come after accounts, and reads what they are then. */
+async function lockedItems(tx: Queryable, tenantId: string, itemIds: readonly string[]): Promise<TenantUsage['items']> {
+  if (itemIds.length === 0) return new Map();
+  await lockItems(tx, tenantId, itemIds);
+  const items = await readItems(tx, tenantId, itemIds);
+  return new Map([...items].map(([id, { state }]) => [id, state]));
+}
+
 async function readTenant(
   tx: Queryable,
   tenant: TenantPools,
-  states: WorldParts['states'],
-  recipients: ReadonlySet<string>,
+  { states, recipients, items: itemIds }: LockedOf,
   seedKey: Uint8Array,
 ): Promise<TenantUsage> {
   const { tenantId, asks, poolIds, views, rules } = tenant;
@@ -171,7 +186,8 @@ async function readTenant(
   const firsts = await readFirsts(tx, tenantId, firstKeys(tenant, nowUs));
   const queues = await keepQueues(tx, tenantId, queuesOf(tenant));
   const parts = { views, standing, states, bindings, firsts, seedKey, accounts };
-  return { tenantId, parts, poolIds, stale, queues, rules };
+  const items = await lockedItems(tx, tenantId, itemIds);
+  return { tenantId, parts, poolIds, stale, queues, items, rules };
 }
 
 /** Locks and reads. Undefined when a family ended meanwhile: its row is to be made anew. */
@@ -180,8 +196,8 @@ export async function lockReservations(
   prepared: PreparedReservations,
   parts: SelectionParts | undefined,
 ): Promise<ReservationUsage | undefined> {
-  const { families, pools } = prepared;
-  if (families.length + pools.length === 0) return NO_RESERVATIONS;
+  const { families, pools, items } = prepared;
+  if (families.length + pools.length + items.length === 0) return NO_RESERVATIONS;
   if (!(await lockFamilies(tx, families))) return undefined;
   const held = await readReservations(tx, families);
   const recipients = recipientsOf(prepared, held);
@@ -202,7 +218,9 @@ export async function lockReservations(
   for (const [tenantId, ids] of recipients) {
     const known = pools.find((each) => each.tenantId === tenantId);
     const tenant = known ?? { tenantId, asks: [], poolIds: new Map(), views: new Map(), rules: [] };
-    const usage = await readTenant(tx, tenant, states.get(tenantId) ?? new Map(), ids, parts?.seedKey ?? NO_KEY);
+    const own = items.filter((each) => each.tenantId === tenantId).map(({ itemId }) => itemId);
+    const locked = { states: states.get(tenantId) ?? new Map(), recipients: ids, items: own };
+    const usage = await readTenant(tx, tenant, locked, parts?.seedKey ?? NO_KEY);
     if (usage.stale.size > 0) parts?.views.drop(tenantId, [...usage.stale]);
     tenants.push(usage);
   }
@@ -232,15 +250,16 @@ export async function writeReservations(
   documents: ReadonlySet<string>,
 ): Promise<readonly string[]> {
   const stored: string[] = [];
-  for (const { tenantId, states, accounts, bindings, firsts, probes, made } of changes.tenants) {
+  for (const { tenantId, states, accounts, bindings, firsts, probes, made, withdrawn } of changes.tenants) {
     const nameOfDocument = (digest: string): string => `${tenantId}/${digest}`;
     await writeStates(tx, tenantId, states);
     await writeAccounts(tx, tenantId, accounts);
     const isStored = (digest: string): boolean => documents.has(nameOfDocument(digest));
     const written = await writeMade(tx, tenantId, recorded(made, parts), isStored);
     stored.push(...written.map(nameOfDocument));
-    const items = made.flatMap(({ ask, decision }) => claimItemOf(tenantId, decision, ask) ?? []);
+    const items = made.flatMap(({ ask, decision, waiter }) => claimItemOf(tenantId, decision, ask, waiter) ?? []);
     await insertItems(tx, tenantId, items);
+    await withdrawItems(tx, tenantId, withdrawn);
     await writeBindings(tx, tenantId, bindings);
     await writeFirsts(tx, tenantId, firsts);
     await writeProbes(tx, tenantId, probes);

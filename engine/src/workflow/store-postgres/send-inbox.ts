@@ -32,6 +32,7 @@ export const INBOX_KIND: Readonly<Record<InboxMessage['kind'], number>> = {
   child_closed: 61,
   sub_step: 80,
   semaphore: 70,
+  claim_told: 132,
 };
 
 /** Condition; inside coalesce() it stays a look-up in a hash, whatever the estimates say. */

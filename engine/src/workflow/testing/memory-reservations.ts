@@ -1,5 +1,6 @@
 /** Pools, accounts and reservations in memory, as the gate lane finds them. */
 import { familyName, utcDay, type Account, type Family, type Reservation } from '../../capacity/index.js';
+import type { ClaimState } from '../../claims/index.js';
 import {
   claimQueuesOf,
   everybody,
@@ -58,8 +59,11 @@ export class MemoryReservations {
     for (const { id } of everybody(pool.view)) this.accounts.set(id, this.accounts.get(id) ?? EMPTY);
   }
 
-  usage({ selections, families }: GateLocks, nowUs: number, source: FamilySource): ReservationUsage {
-    const tenants = [...new Set([...selections, ...families].map(({ tenantId }) => tenantId))];
+  /** What claim items are, by id. */
+  readonly items = new Map<string, ClaimState>();
+
+  usage({ selections, families, items }: GateLocks, nowUs: number, source: FamilySource): ReservationUsage {
+    const tenants = [...new Set([...selections, ...families, ...items].map(({ tenantId }) => tenantId))];
     const unique = [...new Map(families.map((family) => [familyName(family), family])).values()];
     return {
       tenants: tenants.map((tenantId) => this.#tenant(tenantId, nowUs)),
@@ -86,7 +90,10 @@ export class MemoryReservations {
   readonly #firsts = new Map<string, string>();
 
   apply({ tenants, added, released, ended }: AdmissionChanges, nowUs: number): void {
-    for (const { accounts, states, bindings, firsts, made } of tenants) {
+    for (const { accounts, states, bindings, firsts, made, withdrawn } of tenants) {
+      for (const { decision } of made)
+        if (decision.outcome === 'queued_for_claim') this.items.set(decision.input.decisionId, 'open');
+      for (const id of withdrawn) this.items.set(id, 'withdrawn');
       for (const first of firsts) this.#firsts.set(poolKeyText(first), first.id);
       for (const entry of bindings) this.bindings.set(poolKeyText(entry), entry);
       this.made.push(...made);
@@ -139,7 +146,8 @@ export class MemoryReservations {
         ...{ seedKey: new Uint8Array(32), accounts: new Map(others) },
       },
       poolIds: new Map(own.map(({ name, view }) => [name, view.id])),
-      ...{ stale: new Set(), queues: new Set(own.flatMap(({ view }) => claimQueuesOf(view))), rules: [] },
+      ...{ stale: new Set(), queues: new Set(own.flatMap(({ view }) => claimQueuesOf(view))) },
+      ...{ items: this.items, rules: [] },
     };
   }
 

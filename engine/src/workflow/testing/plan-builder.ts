@@ -146,6 +146,12 @@ export type StepSpec =
       readonly join?: Join | undefined;
     }
   | {
+      readonly type: 'CLAIM';
+      readonly until: 'claimed' | 'completed';
+      readonly deadlineUs: (scope: ExpressionScope, nowUs: number) => number | null;
+      readonly join?: Join | undefined;
+    }
+  | {
       readonly type: 'ROUTE';
       readonly pool?: string;
       readonly routable?: Template;
@@ -245,6 +251,11 @@ function stepOf(ref: string, spec: StepSpec, edges: readonly PlanEdge[]): PlanSt
       const { mode = 'each', maxParallel = 100, tolerated = 0, body } = spec;
       const run = { mode, maxParallel, tolerated: () => tolerated, ...(body && { body: bodyOf(body) }) };
       return { ...base, type: 'SELECT', pool, routable, slateSize, atLeast, ...run };
+    }
+    case 'CLAIM': {
+      const { until, deadlineUs } = spec;
+      const work = { pool: 'pond', routable: NULL_TEMPLATE, exclude: template(() => []) };
+      return { ...base, type: 'CLAIM', ...work, until, deadlineUs };
     }
     case 'ROUTE': {
       const { pool = '', routable = template(() => ({})), exclude = template(() => []) } = spec;

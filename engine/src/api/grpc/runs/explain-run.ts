@@ -56,6 +56,7 @@ const REASONS: Readonly<Record<WaitReason['kind'], RunReason>> = {
   signal: RunReason.RUN_REASON_SIGNAL,
   approval: RunReason.RUN_REASON_APPROVAL,
   semaphore: RunReason.RUN_REASON_SEMAPHORE,
+  claim: RunReason.RUN_REASON_CLAIM,
 };
 
 /** A worker by the id it chose; it stands behind its tenant's in the journal. */

@@ -11,6 +11,7 @@ import { createLog, createMetrics, type Log } from '../../../telemetry/index.js'
 import { createTenancy, SCOPES, type Scope, type Tenancy } from '../../../tenancy/index.js';
 import {
   createCoordinator,
+  CLAIM_WAITERS,
   createWorkflowRegistry,
   maintainRuns,
   postgresClusterStore,
@@ -68,7 +69,7 @@ function routingOf(
 ): { readonly routing: Routing; readonly shadows: Repeating } {
   const [seedKey] = secret.keysFor('ductor/routing-seed/v1');
   const engine = { version: 'test', tzdb: '' };
-  const routing = createRouting({ ...parts, seedKey, cel: createCelCompiler(), engine });
+  const routing = createRouting({ ...parts, claimWaiters: CLAIM_WAITERS, seedKey, cel: createCelCompiler(), engine });
   return { routing, shadows: createShadowDriver({ ...parts, seedKey, onError }) };
 }
 

@@ -32,7 +32,7 @@ const OPTIONS: readonly StepOption[] = [
 const STEP_FIELDS = ['ref', 'type', 'title', 'args', 'join', 'body', ...OPTIONS];
 
 /** Step types of the language that this version does not have. */
-const LATER_TYPES: ReadonlySet<string> = new Set(['CLAIM', 'ACTION', 'EMIT'].map((name) => `STEP_TYPE_${name}`));
+const LATER_TYPES: ReadonlySet<string> = new Set(['ACTION', 'EMIT'].map((name) => `STEP_TYPE_${name}`));
 
 /** A step as far as it could be read. */
 export interface ReadStep {

@@ -1,6 +1,7 @@
 /** The step types of this version, by name. */
 import { APPROVAL } from './approval.js';
 import { CALLBACK } from './callback.js';
+import { CLAIM } from './claim.js';
 import { COMPLETE } from './complete.js';
 import { CONTINUE_AS_NEW } from './continue-as-new.js';
 import { DATAFLOW } from './dataflow/dataflow.js';
@@ -36,6 +37,7 @@ export const STEP_TYPES: ReadonlyMap<string, StepType> = new Map(
     HTTP,
     SELECT,
     ROUTE,
+    CLAIM,
   ].map((stepType) => [stepType.name, stepType]),
 );
 

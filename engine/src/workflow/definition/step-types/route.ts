@@ -5,7 +5,8 @@ import type { ExprField } from '../computing/field-spec.js';
 import { POOL, ROUTABLE } from './select.js';
 import type { StepType } from './step-type.js';
 
-const EXCLUDE: ExprField = {
+/** Recipients that must not get it. */
+export const EXCLUDE: ExprField = {
   kind: 'expr',
   isRequired: false,
   example: '"[steps.offer.output.recipients[0].id]"',

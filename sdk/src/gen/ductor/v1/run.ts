@@ -120,6 +120,8 @@ export enum RunReason {
   RUN_REASON_CHILD = 60,
   /** RUN_REASON_SEMAPHORE - A step, or the run as a whole, waits for room under a key or for the turn of a rate. */
   RUN_REASON_SEMAPHORE = 70,
+  /** RUN_REASON_CLAIM - Work of a step waits in a claim queue. */
+  RUN_REASON_CLAIM = 132,
   UNRECOGNIZED = -1,
 }
 

@@ -60,6 +60,8 @@ export enum StepType {
   STEP_TYPE_SELECT = 130,
   /** STEP_TYPE_ROUTE - Routes a unit of work and assigns it. */
   STEP_TYPE_ROUTE = 131,
+  /** STEP_TYPE_CLAIM - Puts a unit of work in a claim queue, and waits until a recipient takes it. */
+  STEP_TYPE_CLAIM = 132,
   UNRECOGNIZED = -1,
 }
 

@@ -405,6 +405,24 @@ export interface SlateReserved {
   decisionId: string;
 }
 
+/** The work of the step waits in a claim queue from this row on. */
+export interface ClaimQueued {
+  path: string;
+  itemId: string;
+  decisionId: string;
+  queueId: string;
+  poolId: string;
+  /** claimed or completed: what it waits for. */
+  until: string;
+  /** When it gives up, microseconds since 1970; 0: never. */
+  deadlineUs: bigint;
+}
+
+/** The time of the step is over, and its item has ended before: what became of it is on its way. */
+export interface ClaimSettling {
+  path: string;
+}
+
 /** The run does not complete: these steps undo, one after another, what others did. */
 export interface RunCompensating {
   steps: string[];
@@ -529,6 +547,8 @@ export interface Entry {
     | { $case: "updateAnswered"; value: UpdateAnswered }
     | { $case: "stepSelecting"; value: StepSelecting }
     | { $case: "slateReserved"; value: SlateReserved }
+    | { $case: "claimQueued"; value: ClaimQueued }
+    | { $case: "claimSettling"; value: ClaimSettling }
     | undefined;
 }
 
@@ -646,6 +666,10 @@ export interface SnapshotStep {
   body:
     | SnapshotBody
     | undefined;
+  /** The claim item that it waits for. */
+  claim:
+    | ClaimQueued
+    | undefined;
   /** Sub-steps that have ended, in order. */
   subSteps: SnapshotSubStep[];
 }
@@ -709,7 +733,18 @@ export interface InboxBody {
     | { $case: "signal"; value: SignalReceived }
     | { $case: "subStep"; value: SubStepCompleted }
     | { $case: "semaphore"; value: SemaphoreTurn }
+    | { $case: "claimTold"; value: ClaimTold }
     | undefined;
+}
+
+/** What became of the claim item that a step waits for. */
+export interface ClaimTold {
+  path: string;
+  itemId: string;
+  /** claimed, completed, expired or withdrawn. */
+  what: string;
+  /** Of the step, where it was claimed or completed. */
+  output: StoredValue | undefined;
 }
 
 /** Somebody who stands in line was granted what it asked for, or may ask again. */
@@ -4687,6 +4722,193 @@ export const SlateReserved: MessageFns<SlateReserved> = {
   },
 };
 
+function createBaseClaimQueued(): ClaimQueued {
+  return { path: "", itemId: "", decisionId: "", queueId: "", poolId: "", until: "", deadlineUs: 0n };
+}
+
+export const ClaimQueued: MessageFns<ClaimQueued> = {
+  encode(message: ClaimQueued, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.path !== "") {
+      writer.uint32(10).string(message.path);
+    }
+    if (message.itemId !== "") {
+      writer.uint32(18).string(message.itemId);
+    }
+    if (message.decisionId !== "") {
+      writer.uint32(26).string(message.decisionId);
+    }
+    if (message.queueId !== "") {
+      writer.uint32(34).string(message.queueId);
+    }
+    if (message.poolId !== "") {
+      writer.uint32(42).string(message.poolId);
+    }
+    if (message.until !== "") {
+      writer.uint32(50).string(message.until);
+    }
+    if (message.deadlineUs !== 0n) {
+      if (BigInt.asUintN(64, message.deadlineUs) !== message.deadlineUs) {
+        throw new globalThis.Error("value provided for field message.deadlineUs of type uint64 too large");
+      }
+      writer.uint32(56).uint64(message.deadlineUs);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ClaimQueued {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseClaimQueued();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.itemId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.decisionId = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.queueId = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.poolId = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.until = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.deadlineUs = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ClaimQueued>, I>>(base?: I): ClaimQueued {
+    return ClaimQueued.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ClaimQueued>, I>>(object: I): ClaimQueued {
+    const message = createBaseClaimQueued();
+    message.path = object.path ?? "";
+    message.itemId = object.itemId ?? "";
+    message.decisionId = object.decisionId ?? "";
+    message.queueId = object.queueId ?? "";
+    message.poolId = object.poolId ?? "";
+    message.until = object.until ?? "";
+    message.deadlineUs = (object.deadlineUs !== undefined && object.deadlineUs !== null)
+      ? BigInt(object.deadlineUs)
+      : 0n;
+    return message;
+  },
+};
+
+function createBaseClaimSettling(): ClaimSettling {
+  return { path: "" };
+}
+
+export const ClaimSettling: MessageFns<ClaimSettling> = {
+  encode(message: ClaimSettling, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.path !== "") {
+      writer.uint32(10).string(message.path);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ClaimSettling {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseClaimSettling();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ClaimSettling>, I>>(base?: I): ClaimSettling {
+    return ClaimSettling.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ClaimSettling>, I>>(object: I): ClaimSettling {
+    const message = createBaseClaimSettling();
+    message.path = object.path ?? "";
+    return message;
+  },
+};
+
 function createBaseRunCompensating(): RunCompensating {
   return { steps: [] };
 }
@@ -5641,6 +5863,12 @@ export const Entry: MessageFns<Entry> = {
       case "slateReserved":
         SlateReserved.encode(message.entry.value, writer.uint32(1050).fork()).join();
         break;
+      case "claimQueued":
+        ClaimQueued.encode(message.entry.value, writer.uint32(1058).fork()).join();
+        break;
+      case "claimSettling":
+        ClaimSettling.encode(message.entry.value, writer.uint32(1066).fork()).join();
+        break;
     }
     return writer;
   },
@@ -6002,6 +6230,22 @@ export const Entry: MessageFns<Entry> = {
             message.entry = { $case: "slateReserved", value: SlateReserved.decode(reader, reader.uint32()) };
             continue;
           }
+          case 132: {
+            if (tag !== 1058) {
+              break;
+            }
+
+            message.entry = { $case: "claimQueued", value: ClaimQueued.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 133: {
+            if (tag !== 1066) {
+              break;
+            }
+
+            message.entry = { $case: "claimSettling", value: ClaimSettling.decode(reader, reader.uint32()) };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -6275,6 +6519,18 @@ export const Entry: MessageFns<Entry> = {
       case "slateReserved": {
         if (object.entry?.value !== undefined && object.entry?.value !== null) {
           message.entry = { $case: "slateReserved", value: SlateReserved.fromPartial(object.entry.value) };
+        }
+        break;
+      }
+      case "claimQueued": {
+        if (object.entry?.value !== undefined && object.entry?.value !== null) {
+          message.entry = { $case: "claimQueued", value: ClaimQueued.fromPartial(object.entry.value) };
+        }
+        break;
+      }
+      case "claimSettling": {
+        if (object.entry?.value !== undefined && object.entry?.value !== null) {
+          message.entry = { $case: "claimSettling", value: ClaimSettling.fromPartial(object.entry.value) };
         }
         break;
       }
@@ -7140,6 +7396,7 @@ function createBaseSnapshotStep(): SnapshotStep {
     gate: undefined,
     taken: undefined,
     body: undefined,
+    claim: undefined,
     subSteps: [],
   };
 }
@@ -7211,6 +7468,9 @@ export const SnapshotStep: MessageFns<SnapshotStep> = {
     }
     if (message.body !== undefined) {
       SnapshotBody.encode(message.body, writer.uint32(402).fork()).join();
+    }
+    if (message.claim !== undefined) {
+      ClaimQueued.encode(message.claim, writer.uint32(1058).fork()).join();
     }
     for (const v of message.subSteps) {
       SnapshotSubStep.encode(v!, writer.uint32(642).fork()).join();
@@ -7383,6 +7643,14 @@ export const SnapshotStep: MessageFns<SnapshotStep> = {
             message.body = SnapshotBody.decode(reader, reader.uint32());
             continue;
           }
+          case 132: {
+            if (tag !== 1058) {
+              break;
+            }
+
+            message.claim = ClaimQueued.decode(reader, reader.uint32());
+            continue;
+          }
           case 80: {
             if (tag !== 642) {
               break;
@@ -7444,6 +7712,9 @@ export const SnapshotStep: MessageFns<SnapshotStep> = {
       : undefined;
     message.body = (object.body !== undefined && object.body !== null)
       ? SnapshotBody.fromPartial(object.body)
+      : undefined;
+    message.claim = (object.claim !== undefined && object.claim !== null)
+      ? ClaimQueued.fromPartial(object.claim)
       : undefined;
     message.subSteps = object.subSteps?.map((e) => SnapshotSubStep.fromPartial(e)) || [];
     return message;
@@ -8028,6 +8299,9 @@ export const InboxBody: MessageFns<InboxBody> = {
       case "semaphore":
         SemaphoreTurn.encode(message.body.value, writer.uint32(562).fork()).join();
         break;
+      case "claimTold":
+        ClaimTold.encode(message.body.value, writer.uint32(1058).fork()).join();
+        break;
     }
     return writer;
   },
@@ -8133,6 +8407,14 @@ export const InboxBody: MessageFns<InboxBody> = {
             message.body = { $case: "semaphore", value: SemaphoreTurn.decode(reader, reader.uint32()) };
             continue;
           }
+          case 132: {
+            if (tag !== 1058) {
+              break;
+            }
+
+            message.body = { $case: "claimTold", value: ClaimTold.decode(reader, reader.uint32()) };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -8217,7 +8499,106 @@ export const InboxBody: MessageFns<InboxBody> = {
         }
         break;
       }
+      case "claimTold": {
+        if (object.body?.value !== undefined && object.body?.value !== null) {
+          message.body = { $case: "claimTold", value: ClaimTold.fromPartial(object.body.value) };
+        }
+        break;
+      }
     }
+    return message;
+  },
+};
+
+function createBaseClaimTold(): ClaimTold {
+  return { path: "", itemId: "", what: "", output: undefined };
+}
+
+export const ClaimTold: MessageFns<ClaimTold> = {
+  encode(message: ClaimTold, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.path !== "") {
+      writer.uint32(10).string(message.path);
+    }
+    if (message.itemId !== "") {
+      writer.uint32(18).string(message.itemId);
+    }
+    if (message.what !== "") {
+      writer.uint32(26).string(message.what);
+    }
+    if (message.output !== undefined) {
+      StoredValue.encode(message.output, writer.uint32(34).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ClaimTold {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseClaimTold();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.itemId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.what = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.output = StoredValue.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ClaimTold>, I>>(base?: I): ClaimTold {
+    return ClaimTold.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ClaimTold>, I>>(object: I): ClaimTold {
+    const message = createBaseClaimTold();
+    message.path = object.path ?? "";
+    message.itemId = object.itemId ?? "";
+    message.what = object.what ?? "";
+    message.output = (object.output !== undefined && object.output !== null)
+      ? StoredValue.fromPartial(object.output)
+      : undefined;
     return message;
   },
 };

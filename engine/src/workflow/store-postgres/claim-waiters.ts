@@ -1,0 +1,72 @@
+/** Tells runs what became of the claim items that their steps wait for, in the transaction that changes those. */
+import type { ClaimEvent, ClaimWaiters } from '../../claims/index.js';
+import { readRecipientNames, type RecipientNames } from '../../pools/index.js';
+import { BatchBlob, integerArray, prepared, uuidArray, type Queryable } from '../../store/index.js';
+import { waitingStep, type WaitingStep } from '../coordinator/claim-waiter.js';
+import { encodeInput } from '../coordinator/run-logic.js';
+import { jsonValue, type Value } from '../machine/index.js';
+import { shardByte } from './shard-byte.js';
+import { INBOX_KIND } from './send-inbox.js';
+
+/**
+ * Locks no run: a run that ends takes its items out before, under their locks, and what comes after an end is ignored.
+ */
+const TELL = prepared(
+  'runs_tell_claims',
+  `insert into ductor.run_inbox (tenant_id, chain_id, shard, kind, body)
+    select $1::uuid, m.run_id, m.shard, ${INBOX_KIND.claim_told}, substring($2::bytea from m.o + 1 for m.l)
+      from unnest($3::uuid[], $4::smallint[], $5::integer[], $6::integer[]) with ordinality
+        as m (run_id, shard, o, l, n)
+      where exists (select 1 from ductor.runs r
+        where r.tenant_id = $1::uuid and r.run_id = m.run_id and r.closed_at is null)
+      order by m.n`,
+);
+
+interface News {
+  readonly step: WaitingStep;
+  readonly event: ClaimEvent;
+  readonly what: 'claimed' | 'completed' | 'expired' | 'withdrawn';
+}
+
+/** What a step is told of an event; nothing where it waits for more. */
+function newsOf(event: ClaimEvent): readonly News[] {
+  const step = event.item.waiter === null ? undefined : waitingStep(event.item.waiter);
+  const { kind: what } = event;
+  if (step === undefined || what === 'released') return [];
+  if ((what === 'claimed' || what === 'completed') && what !== step.until) return [];
+  return [{ step, event, what }];
+}
+
+/** The output of the step. */
+function outputOf({ item }: ClaimEvent, names: ReadonlyMap<string, RecipientNames>): Value | null {
+  const { itemId, decisionId, assignmentId, claimedBy: id, claimants } = item;
+  if (id === null || item.state === 'withdrawn') return null;
+  const { name, externalId, type } = names.get(id) ?? { name: '', externalId: '', type: '' };
+  const units = claimants.find(({ recipientId }) => recipientId === id)?.units ?? 0;
+  const recipient = { id, name, external_id: externalId, type, units };
+  return jsonValue({ item_id: itemId, decision_id: decisionId, recipient, assignment_id: assignmentId ?? '' });
+}
+
+/** Writes messages to runs; they are read within about a second. */
+export const CLAIM_WAITERS: ClaimWaiters = {
+  async told(tx: Queryable, tenantId: string, events: readonly ClaimEvent[]): Promise<void> {
+    const news = events.flatMap(newsOf);
+    if (news.length === 0) return;
+    const ids = news.flatMap(({ event }) => event.item.claimedBy ?? []);
+    const names = await readRecipientNames(tx, tenantId, ids);
+    const blob = new BatchBlob();
+    const slices = news.map(({ step: { path }, event, what }) => {
+      const output = what === 'expired' ? null : outputOf(event, names);
+      return blob.append(encodeInput({ kind: 'claim_told', path, itemId: event.item.itemId, what, output }));
+    });
+    const runIds = news.map(({ step }) => step.runId);
+    await tx.query(TELL, [
+      tenantId,
+      blob.toBuffer(),
+      uuidArray(runIds),
+      integerArray(runIds.map(shardByte)),
+      integerArray(slices.map(({ offset }) => offset)),
+      integerArray(slices.map(({ length }) => length)),
+    ]);
+  },
+};
