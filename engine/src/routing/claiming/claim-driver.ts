@@ -118,7 +118,8 @@ export class ClaimDriver {
       const { tenantId, itemId } = item;
       const call = { tenantId, principalId: NOBODY, ask, idempotencyKey: `claim/${itemId}` };
       const { stored } = await this.parts.route(call);
-      if (stored.outcomeClass !== 'infrastructure') await noteDecidedAgain(this.parts.db, item, stored.decisionId);
+      if (stored.outcomeClass === 'infrastructure') return;
+      await noteDecidedAgain(this.parts.db.asTenant(tenantId), item, stored.decisionId);
     } catch (error) {
       this.parts.onError(error);
     }

@@ -132,7 +132,7 @@ export class SlaDriver {
       const isHandedOn = stored.outcomeClass === 'success' || stored.outcome === 'queued_for_claim';
       if (isHandedOn) await this.#takeAway(due);
       if (stored.outcomeClass === 'infrastructure') return;
-      await noteRerouted(this.parts.db, due, stored.decisionId);
+      await noteRerouted(this.parts.db.asTenant(tenantId), due, stored.decisionId);
       if (isHandedOn) this.#tell('rerouted', due);
     } catch (error) {
       this.parts.onError(error);
