@@ -185,8 +185,14 @@ function filterIn(
   evaluator: Evaluator,
   standbyId: string | undefined,
 ): Filtered {
+  // Written out: an object that is spread together here made a decision cost half as much again.
   return filter({
-    ...{ view, facts, evaluator, standbyId, routable: input.routable, nowUs: input.nowUs },
+    view,
+    facts,
+    evaluator,
+    standbyId,
+    routable: input.routable,
+    nowUs: input.nowUs,
     pinned: input.pinned ?? NO_LIMITS,
     excluded: input.excluded ?? NOBODY,
     conflicting: input.conflicting ?? NOBODY,
@@ -211,16 +217,13 @@ function isLate({ input, snapshot: { view }, filtered: { candidates }, direct: c
 function chooseIn(hopping: Hopping): HopResult {
   const { attempts, reason } = attemptAll(hopping);
   const chosen = reason === undefined ? attempts.at(-1)?.selection : undefined;
-  const { snapshot, enriched, filtered } = hopping;
-  return {
-    hop: {
-      ...{ snapshot, enriched, filtered, attempts, direct: hopping.direct, reason },
-      ...{ fell: undefined, dueUs: hopping.dueUs },
-    },
-    slate: chosen === undefined || hopping.isClaim ? [] : slateOf(hopping, chosen),
-    changes: chosen?.changes ?? [],
-    ...(chosen !== undefined && hopping.isClaim && { claimants: rankedClaimants(hopping, chosen) }),
-  };
+  const { snapshot, enriched, filtered, direct: directId, dueUs, isClaim } = hopping;
+  const hop: Hop = { snapshot, enriched, filtered, attempts, direct: directId, reason, fell: undefined, dueUs };
+  const changes = chosen?.changes ?? [];
+  if (chosen !== undefined && isClaim) {
+    return { hop, slate: [], changes, claimants: rankedClaimants(hopping, chosen) };
+  }
+  return { hop, slate: chosen === undefined ? [] : slateOf(hopping, chosen), changes };
 }
 
 function rankedClaimants({ filtered }: Hopping, { order }: Selection): HopResult['slate'] {

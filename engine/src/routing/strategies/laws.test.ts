@@ -76,7 +76,7 @@ describe.each(ALL)('%s', (_, strategy) => {
         select(strategy, frozen, contextOf(frozen, { dice: dice + 1, state }));
         expect(JSON.stringify(state)).toBe(before);
       }),
-      { numRuns: 100 },
+      RUNS,
     );
   });
 });

@@ -44,7 +44,7 @@ describe('smooth weighted round robin', () => {
           }
         },
       ),
-      { numRuns: 100 },
+      { numRuns: 500 },
     );
   });
 
