@@ -9,7 +9,7 @@ const OTHER = 'worker-2';
 /** A node with so many runs whose attempts are out with WORKER. */
 async function withAttempts(count: number, plan = ONE_STEP) {
   const kit = new CoordinatorKit({ plans: [plan] });
-  const node = kit.node({ halveAboveRuns: count });
+  const node = kit.node();
   await kit.flush();
   node.coordinator.workerConnected(WORKER, []);
   const runs = await kit.start(node, count);

@@ -15,7 +15,7 @@ function key(text: string, fill = 1): { readonly key: string; readonly fingerpri
 describe('group commit', () => {
   it('starts a hundred runs in one statement, and answers after it', async () => {
     const kit = new CoordinatorKit({ plans: [ONE_STEP] });
-    const node = kit.node({ halveAboveRuns: 100 });
+    const node = kit.node();
     await kit.flush();
     const outcomes = await kit.start(node, 100);
     expect(new Set(outcomes.map((outcome) => outcome.runId)).size).toBe(100);
@@ -26,7 +26,7 @@ describe('group commit', () => {
 
   it('gathers what comes while a statement is in flight', async () => {
     const kit = new CoordinatorKit({ plans: [ONE_STEP] });
-    const node = kit.node({ halveAboveRuns: 50 });
+    const node = kit.node();
     await kit.flush();
     let release = (): void => undefined;
     node.hold = new Promise((resolve) => {
@@ -42,17 +42,6 @@ describe('group commit', () => {
     await kit.flush();
     await Promise.all([first, ...others]);
     expect(node.batches.map((batch) => batch.runs)).toEqual([1, 50]);
-  });
-
-  it('takes half of many, and sends the next half before the last one is settled', async () => {
-    const kit = new CoordinatorKit({ plans: [ONE_STEP] });
-    const node = kit.node();
-    await kit.flush();
-    const outcomes = await kit.start(node, 200);
-    expect(new Set(outcomes.map(({ runId }) => runId)).size).toBe(200);
-    expect(node.batches.map(({ runs }) => runs)).toEqual([100, 50, 32, 18]);
-    expect(node.invoker.dispatched.length).toBe(200);
-    expect(kit.db.violations).toEqual([]);
   });
 
   it('bounds a batch by runs and by bytes', async () => {
@@ -159,7 +148,7 @@ describe('starts', () => {
 describe('isolation inside a batch', () => {
   it('commits 99 of 100 when one conflicts, and the hundredth after a reload', async () => {
     const kit = new CoordinatorKit({ plans: [ONE_STEP] });
-    const node = kit.node({ halveAboveRuns: 100 });
+    const node = kit.node();
     await kit.flush();
     node.coordinator.workerConnected(WORKER, []);
     const runs = await kit.start(node, 100);

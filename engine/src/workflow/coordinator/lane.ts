@@ -4,8 +4,8 @@
  *
  *   idle -> scheduled (something is dirty; the current work gathers more) -> turning (gather, commit, settle) -> ...
  *
- * While all goes well, the next batch is gathered and sent before the last one is settled, and of many runs that wait
- * it takes half: so database, engine and workers are busy at the same time (docs/decisions/0011-latency.md).
+ * While all goes well, the next batch is gathered and sent before the last one is settled, so that the database has
+ * something to do meanwhile.
  *
  * Invariants:
  * 1. One batch is in flight at a time; everything that comes meanwhile waits for the next one. No time is lingered.
@@ -174,17 +174,10 @@ export class Lane {
     hooks.cache(cache.bytes, cache.size);
   }
 
-  /** Runs that the next batch takes at most. */
-  #room(): number {
-    const { maxBatchRuns, halveAboveRuns } = this.world.options;
-    if (this.kind === 'gate') return GATE_BATCH_RUNS;
-    return Math.min(maxBatchRuns, Math.max(halveAboveRuns, Math.ceil(this.#dirty.size / 2)));
-  }
-
   #gather(effects: Effects): readonly Tick[] {
     const { world } = this;
     const { maxBatchBytes } = world.options;
-    const maxBatchRuns = this.#room();
+    const maxBatchRuns = this.kind === 'gate' ? GATE_BATCH_RUNS : world.options.maxBatchRuns;
     const startMs = world.clock.monotonicMs();
     const ticks: Tick[] = [];
     let bytes = 0;

@@ -4,11 +4,6 @@
 export interface CoordinatorOptions {
   /** Runs a batch carries at most. */
   readonly maxBatchRuns: number;
-  /**
-   * When more runs than this wait, a batch takes half of them: while the database has the one half, the engine and the
-   * workers have the other, instead of each waiting for all.
-   */
-  readonly halveAboveRuns: number;
   /** Bytes of entries, snapshots and payloads a batch carries at most; a tick that is larger goes alone. */
   readonly maxBatchBytes: number;
   /** Inputs one tick of one run takes at most; the rest goes into its next tick. */
@@ -53,7 +48,6 @@ export interface CoordinatorOptions {
 /** The defaults. */
 export const DEFAULT_COORDINATOR_OPTIONS: CoordinatorOptions = {
   maxBatchRuns: 1_024,
-  halveAboveRuns: 32,
   maxBatchBytes: 4 * 1024 * 1024,
   maxTickInputs: 1_024,
   payloadBytes: 64 * 1024,

@@ -67,7 +67,7 @@ describe('wake timers', () => {
 describe('runs that wait', () => {
   it('a thousand due at once share a batch', async () => {
     const kit = new CoordinatorKit({ plans: [waits(5_000)] });
-    const node = kit.node({ halveAboveRuns: 1_000 });
+    const node = kit.node();
     await kit.flush();
     await kit.start(node, 1_000);
     await kit.pass(4_950);
