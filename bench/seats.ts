@@ -7,11 +7,9 @@
  *
  * Run: npx tsx bench/seats.ts [seconds for each figure, default 4]
  */
-import { fork } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { DuctorClient, PoolManager, RecipientState } from '@ductor/sdk';
 import { quantile } from './peers/statistics.js';
-import { serveNode } from './serve-node.js';
+import { serveNode, startNode } from './serve-node.js';
 
 const SECONDS = Number(process.argv[2] ?? 4);
 const WARM_S = 1;
@@ -78,23 +76,16 @@ async function load(client: DuctorClient, poolId: string, owners: number | undef
 
 async function main(): Promise<void> {
   for (const owners of OWNERS) inProcess(owners);
-  const child = fork(fileURLToPath(import.meta.url), ['serve'], { execArgv: ['--import', 'tsx'] });
-  const server = await new Promise<Server>((resolve) => {
-    child.once('message', resolve);
-  });
-  const cpuUs = (): Promise<number> =>
-    new Promise((resolve) => {
-      child.once('message', ({ cpuUs: taken }: { cpuUs: number }) => resolve(taken));
-      child.send('cpu');
-    });
+  const node = await startNode<Server>(import.meta.url);
+  const server = node.hello;
   const client = new DuctorClient({ engine: server.address, apiKey: server.apiKey });
   const poolId = await makePool(client);
   for (const owners of OWNERS) {
     for (const inFlight of IN_FLIGHT) {
       await load(client, poolId, owners, inFlight, WARM_S);
-      const beforeUs = await cpuUs();
+      const { cpuUs: beforeUs } = await node.usage();
       const tookMs = await load(client, poolId, owners, inFlight, SECONDS);
-      const us = ((await cpuUs()) - beforeUs) / tookMs.length;
+      const us = ((await node.usage()).cpuUs - beforeUs) / tookMs.length;
       const [p50, p99] = [0.5, 0.99].map((share) => quantile(tookMs, share).toFixed(1));
       const head = `committed, ${nameOf(owners)}, ${inFlight} in flight:`.padEnd(40);
       console.log(
@@ -103,7 +94,7 @@ async function main(): Promise<void> {
     }
   }
   client.close();
-  child.send('end');
+  node.end();
 }
 
 if (process.argv[2] === 'serve') {

@@ -1,4 +1,6 @@
-/** A node in a process of its own that a bench calls: says where it is, what CPU it took, and ends when told. */
+/** A node in a process of its own that a bench calls: says where it is, what it took so far, and ends when told. */
+import { fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { startTestNode, type TestNode } from '../engine/src/api/grpc/testing/test-node.js';
 import { createTestDatabase } from '../engine/src/store/testing/index.js';
 import type { Database } from '../engine/src/store/index.js';
@@ -25,4 +27,31 @@ export async function serveNode(
       .then(() => database.drop())
       .then(() => process.exit(0));
   });
+}
+
+/** What a node has taken so far. */
+export interface Usage {
+  readonly cpuUs: number;
+  readonly rssBytes: number;
+}
+
+/**
+ * Starts the calling bench once more as the process of a node.
+ *
+ * @param file its import.meta.url; there, the argument "serve" leads to serveNode
+ */
+export async function startNode<Hello extends { readonly address: string }>(
+  file: string,
+): Promise<{ readonly hello: Hello; usage(): Promise<Usage>; end(): void }> {
+  const child = fork(fileURLToPath(file), ['serve'], { execArgv: ['--import', 'tsx'] });
+  const heard = <T>(): Promise<T> => new Promise((resolve) => void child.once('message', resolve));
+  return {
+    hello: await heard<Hello>(),
+    usage() {
+      const answer = heard<Usage>();
+      child.send('cpu');
+      return answer;
+    },
+    end: () => void child.send('end'),
+  };
 }

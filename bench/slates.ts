@@ -8,13 +8,11 @@
  *
  * Run: npx tsx bench/slates.ts [seconds for each figure, default 4]
  */
-import { fork } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { createWorker, defineWorkflow, DuctorClient, RunFailedError } from '@ductor/sdk';
 import { z } from 'zod';
 import { bearer, httpCall } from '../engine/src/api/testing/http-call.js';
 import { quantile } from './peers/statistics.js';
-import { serveNode } from './serve-node.js';
+import { serveNode, startNode } from './serve-node.js';
 
 const SECONDS = Number(process.argv[2] ?? 4);
 const WARM_S = 1;
@@ -76,15 +74,8 @@ async function load(client: DuctorClient, place: number, inFlight: number, secon
 }
 
 async function main(): Promise<void> {
-  const child = fork(fileURLToPath(import.meta.url), ['serve'], { execArgv: ['--import', 'tsx'] });
-  const server = await new Promise<Server>((resolve) => {
-    child.once('message', resolve);
-  });
-  const cpuUs = (): Promise<number> =>
-    new Promise((resolve) => {
-      child.once('message', ({ cpuUs: taken }: { cpuUs: number }) => resolve(taken));
-      child.send('cpu');
-    });
+  const node = await startNode<Server>(import.meta.url);
+  const server = node.hello;
   for (const limit of LIMITS) await makePool(server, limit);
   const engine = { engine: server.address, apiKey: server.apiKey };
   const worker = createWorker({ ...engine, workflows, capacity: 1, handleSignals: false, log: () => undefined });
@@ -93,9 +84,9 @@ async function main(): Promise<void> {
   for (const [place, limit] of LIMITS.entries()) {
     for (const inFlight of IN_FLIGHT) {
       await load(client, place, inFlight, WARM_S);
-      const beforeUs = await cpuUs();
+      const { cpuUs: beforeUs } = await node.usage();
       const { granted, refused, tookMs } = await load(client, place, inFlight, SECONDS);
-      const us = ((await cpuUs()) - beforeUs) / (granted + refused);
+      const us = ((await node.usage()).cpuUs - beforeUs) / (granted + refused);
       const rates = [granted, refused].map((count) => Math.round(count / SECONDS));
       const [p50, p99] = [0.5, 0.99].map((share) => quantile(tookMs, share).toFixed(1));
       const times = `p50 ${p50} ms, p99 ${p99} ms, ${us.toFixed(0)} us`;
@@ -105,7 +96,7 @@ async function main(): Promise<void> {
   }
   client.close();
   await worker.stop();
-  child.send('end');
+  node.end();
 }
 
 if (process.argv[2] === 'serve') {

@@ -8,12 +8,10 @@
  *
  * Run: npx tsx bench/sleepers.ts [sleepers, default 100000]
  */
-import { fork, type ChildProcess } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { createWorker, defineWorkflow, DuctorClient } from '@ductor/sdk';
 import { z } from 'zod';
 import { quantile } from './peers/statistics.js';
-import { serveNode } from './serve-node.js';
+import { serveNode, startNode } from './serve-node.js';
 
 const SLEEPERS = Number(process.argv[2] ?? 100_000);
 const FIRST = Math.min(SLEEPERS, 10_000);
@@ -32,14 +30,6 @@ const sleeper = defineWorkflow({
     return w.step('late', { after: slept, run: ({ due }) => Date.now() - Date.parse(due) }).output;
   },
 });
-
-/** Memory of the engine, MiB. */
-function rssMib(child: ChildProcess): Promise<number> {
-  return new Promise((resolve) => {
-    child.once('message', ({ rssBytes }: { rssBytes: number }) => resolve(rssBytes / 2 ** 20));
-    child.send('cpu');
-  });
-}
 
 /** Starts runs that sleep until then, and returns how many a second. */
 async function start(client: DuctorClient, count: number, dueMs: number): Promise<number> {
@@ -69,17 +59,15 @@ async function lateness(client: DuctorClient): Promise<string> {
 }
 
 async function main(): Promise<void> {
-  const child = fork(fileURLToPath(import.meta.url), ['serve'], { execArgv: ['--import', 'tsx'] });
-  const { address, apiKey } = await new Promise<{ address: string; apiKey: string }>((resolve) => {
-    child.once('message', resolve);
-  });
+  const node = await startNode<{ readonly address: string; readonly apiKey: string }>(import.meta.url);
+  const { address, apiKey } = node.hello;
   const engine = { engine: address, apiKey };
   const quiet = { capacity: 1_000, handleSignals: false, log: () => undefined };
   const worker = createWorker({ ...engine, ...quiet, workflows: [sleeper] });
   await worker.ready;
   const client = new DuctorClient(engine);
   const say = async (what: string): Promise<void> => {
-    const mib = await rssMib(child);
+    const mib = (await node.usage()).rssBytes / 2 ** 20;
     console.log(`${what.padEnd(40)} ${mib.toFixed(0).padStart(5)} MiB  ${await lateness(client)}`);
   };
   await say('nobody asleep');
@@ -93,7 +81,7 @@ async function main(): Promise<void> {
   await say(`${SLEEPERS} more, due within a minute`);
   client.close();
   await worker.stop();
-  child.send('end');
+  node.end();
 }
 
 if (process.argv[2] === 'serve') {

@@ -1,8 +1,8 @@
 /** Offers that are declined or not answered go to the next recipient, exactly once, whichever of two nodes looks. */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createRecordReader, replay } from '../../engine/src/routing/index.js';
 import { replaceDatabaseClock, testDatabase, type DatabaseClock } from '../../engine/src/store/testing/index.js';
 import { OfferWorld } from '../support/offer-world.js';
+import { replayStored } from '../support/replay-stored.js';
 import { ensureTenant } from '../support/test-tenant.js';
 
 const database = testDatabase();
@@ -151,15 +151,6 @@ describe('very many offers', () => {
       }
     }
     for (const [recipientId, count] of active) expect(await world.committed(recipientId)).toBe(count);
-    const { rows } = await database.db.query<{ record: Buffer }>('select record from ductor.routing_decision');
-    const stored = await database.db.query<{ digest: string; document: Buffer }>(
-      'select digest, document from ductor.routing_document',
-    );
-    const documents = new Map(
-      stored.rows.map(({ digest, document }): [string, unknown] => [digest, JSON.parse(document.toString('utf8'))]),
-    );
-    const reader = createRecordReader();
-    const texts = rows.map(({ record }) => record.toString('utf8'));
-    expect(texts.filter((text) => !replay(text, documents, reader).isSame)).toEqual([]);
+    expect((await replayStored(database.db)).differing).toEqual([]);
   });
 });

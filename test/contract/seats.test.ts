@@ -4,12 +4,12 @@
  */
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createRecordReader, replay } from '../../engine/src/routing/index.js';
 import { hash64 } from '../../engine/src/routing/core/hash.js';
 import { replaceDatabaseClock, testDatabase, type DatabaseClock } from '../../engine/src/store/testing/index.js';
 import { PoolManager } from '../../sdk/src/pools/pool-manager.js';
 import type { AccountSeatASTNode, ModelASTNode, PoolNode } from '../../sdk/src/pools/pool-node.js';
 import { SeatWorld, type Got, type SeatPool } from '../support/seat-world.js';
+import { replayStored } from '../support/replay-stored.js';
 import { ensureTenant } from '../support/test-tenant.js';
 
 /** The long form: DUCTOR_SEAT_HISTORIES=500. */
@@ -284,16 +284,8 @@ describe('seats', () => {
   });
 
   it('stand in the records of decisions, which replay byte for byte', async () => {
-    const { rows } = await database.db.query<{ record: Buffer }>('select record from ductor.routing_decision');
-    const stored = await database.db.query<{ digest: string; document: Buffer }>(
-      'select digest, document from ductor.routing_document',
-    );
-    const documents = new Map(
-      stored.rows.map(({ digest, document }): [string, unknown] => [digest, JSON.parse(document.toString('utf8'))]),
-    );
-    const reader = createRecordReader();
-    const texts = rows.map(({ record }) => record.toString('utf8'));
-    expect(texts.length).toBeGreaterThan(200);
-    expect(texts.filter((text) => !replay(text, documents, reader).isSame)).toEqual([]);
+    const { count, differing } = await replayStored(database.db);
+    expect(count).toBeGreaterThan(200);
+    expect(differing).toEqual([]);
   });
 });

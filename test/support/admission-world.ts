@@ -11,6 +11,7 @@ import { createRouting } from '../../engine/src/routing/index.js';
 import type { Connection, Database, Prepared, Queryable, Result, Row } from '../../engine/src/store/index.js';
 import { AdmissionBook } from '../../engine/src/workflow/coordinator/admission-book.js';
 import type { GateLocks } from '../../engine/src/workflow/coordinator/gate-ports.js';
+import { insertRun } from './insert-run.js';
 import { askOf } from '../../engine/src/workflow/coordinator/selection-ask.js';
 import type { Selecting } from '../../engine/src/workflow/machine/selecting.js';
 import {
@@ -209,12 +210,7 @@ export class AdmissionWorld {
   async #insert(parent: WorldRun | null): Promise<void> {
     const runId = this.newId();
     const rootId = parent?.rootId ?? runId;
-    await this.db.query(
-      `insert into ductor.runs
-          (started_at, version, shard, status, active, tenant_id, run_id, family_slug, root_id, parent_id)
-        values (ductor.now_us(), 1, 0, 1, false, $1::uuid, $2::uuid, 'world', $3::uuid, $4::uuid)`,
-      [this.tenantId, runId, parent === null ? null : rootId, parent?.runId ?? null],
-    );
+    await insertRun(this.db, { tenantId: this.tenantId, runId }, parent);
     if (parent !== null) this.tally.born += 1;
     const link = { rootId, chainId: runId, parentId: parent?.runId ?? null };
     this.runs.push({ runId, ...link, isOpen: true, turn: Promise.resolve() });

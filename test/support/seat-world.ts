@@ -11,6 +11,7 @@ import { checkRoutable } from '../../engine/src/routing/core/routable.js';
 import type { Database, Queryable } from '../../engine/src/store/index.js';
 import { AdmissionBook } from '../../engine/src/workflow/coordinator/admission-book.js';
 import type { GateLocks } from '../../engine/src/workflow/coordinator/gate-ports.js';
+import { insertRun } from './insert-run.js';
 import { askOf } from '../../engine/src/workflow/coordinator/selection-ask.js';
 import type { Selecting } from '../../engine/src/workflow/machine/selecting.js';
 import {
@@ -167,12 +168,7 @@ export class SeatWorld {
   async #insert(parent: FamilyMember | null): Promise<FamilyMember> {
     const runId = this.newId();
     const rootId = parent?.rootId ?? runId;
-    await this.db.query(
-      `insert into ductor.runs
-          (started_at, version, shard, status, active, tenant_id, run_id, family_slug, root_id, parent_id)
-        values (ductor.now_us(), 1, 0, 1, false, $1::uuid, $2::uuid, 'world', $3::uuid, $4::uuid)`,
-      [this.tenantId, runId, parent === null ? null : rootId, parent?.runId ?? null],
-    );
+    await insertRun(this.db, { tenantId: this.tenantId, runId }, parent);
     return { runId, rootId, chainId: runId, parentId: parent?.runId ?? null };
   }
 

@@ -8,8 +8,9 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { appendFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { createWorker, defineWorkflow, DuctorClient, DuctorError, RunFailedError, type RunHandle } from '@ductor/sdk';
+import { createWorker, defineWorkflow, DuctorClient, RunFailedError } from '@ductor/sdk';
 import { z } from 'zod';
+import { retrying } from './wait.js';
 
 const setting = (name: string): string => {
   const value = process.env[name];
@@ -20,7 +21,6 @@ const setting = (name: string): string => {
 const marks = setting('SLATES_MARKS');
 /** The longest that a slate is used, ms. */
 const USE_MS = 8;
-const RETRY_MS = 100;
 
 const slates = defineWorkflow({
   slug: 'slates',
@@ -52,22 +52,11 @@ const client = new DuctorClient(engine);
 const counts = { granted: 0, refused: 0 };
 let isOver = false;
 
-/** Starts a run; again under its key for as long as engines say that it may. */
-async function started(n: number): Promise<RunHandle<null>> {
-  const idempotencyKey = randomUUID();
-  for (;;) {
-    try {
-      return await client.trigger(slates, { n }, { idempotencyKey });
-    } catch (error) {
-      if (!(error instanceof DuctorError) || !error.retryable) throw error;
-      await pause(RETRY_MS);
-    }
-  }
-}
-
 async function caller(): Promise<void> {
   for (let n = 0; !isOver; n += 1) {
-    const run = await started(n);
+    const idempotencyKey = randomUUID();
+    // Engines that lost their leases say so; the key makes a start that they answered with that safe to repeat.
+    const run = await retrying(() => client.trigger(slates, { n }, { idempotencyKey }));
     try {
       await run.result();
       counts.granted += 1;

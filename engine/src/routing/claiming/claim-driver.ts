@@ -1,8 +1,6 @@
 /**
  * Looks at items of claim queues when they are due: begins their next wave, or lets them expire.
  *
- *   new -> idle <-> turning -> stopped
- *
  * Every node looks; an item is taken under a lock that others pass over. Invariants: 1. a wave begins once, and none
  * begins in a pool that is paused or switched off; 2. an item expires once, and who waits for it is told in that
  * transaction; 3. work that nobody waits for is then decided again, under a key of idempotency that its item names: a
@@ -10,20 +8,13 @@
  */
 import { lookAt, noteDecidedAgain, takeDueItems, tellWaiters, writeItems } from '../../claims/index.js';
 import type { ClaimItem, ClaimWaiters, DueItem, Look } from '../../claims/index.js';
-import { repeating, type Clock, type Repeating } from '../../kernel/index.js';
 import { readPoolStatus, type PoolStatus } from '../../pools/index.js';
-import type { Database } from '../../store/index.js';
-import { DueWork } from '../due/due-work.js';
+import { BATCH, DueDriver, NOBODY, type DueDriverParts } from '../due/due-driver.js';
 import type { RouteCall, Routed } from '../lane/route-call.js';
 import { isExpiredAsk } from './claim-item-of.js';
 
-/** Most items of one transaction. */
-const BATCH = 200;
-const LOOK_MS = 1_000;
 /** How long an item that has expired rests before its work is tried to be decided once more. */
 const AGAIN_US = 30_000_000;
-/** Who asks for what expired, in decisions. */
-const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 /** What became of an item. */
 export interface ClaimLook {
@@ -32,16 +23,11 @@ export interface ClaimLook {
 }
 
 /** What it works with. */
-export interface ClaimDriverParts {
-  readonly db: Database;
-  readonly clock: Clock;
-  /** Says whether there is anything to look at. Default: one that nobody shares. */
-  readonly due?: DueWork;
+export interface ClaimDriverParts extends DueDriverParts {
   readonly waiters: ClaimWaiters;
   readonly route: (call: RouteCall) => Promise<Routed>;
   /** Told once it is committed. */
   readonly onLook: (look: ClaimLook) => void;
-  readonly onError: (error: unknown) => void;
 }
 
 /** An item that was due, and what the look at it came to. */
@@ -59,37 +45,19 @@ function lookedAt(due: DueItem, nowUs: number, pool: PoolStatus | undefined): Lo
 }
 
 /** See above. */
-export class ClaimDriver {
-  readonly #looks: Repeating;
-  readonly #due: DueWork;
-
-  constructor(readonly parts: ClaimDriverParts) {
-    this.#due = parts.due ?? new DueWork(parts.db, parts.clock);
-    this.#looks = repeating(parts.clock, LOOK_MS, () => this.turn(), parts.onError);
+export class ClaimDriver extends DueDriver<ClaimDriverParts> {
+  constructor(parts: ClaimDriverParts) {
+    super(parts, 'items');
   }
 
-  start(): void {
-    this.#looks.start();
+  protected async batch(): Promise<number> {
+    const found = await this.#lookAtDue();
+    for (const { look } of found) if (look.kind !== 'wait') this.parts.onLook({ kind: look.kind, item: look.item });
+    await Promise.all(found.map((each) => this.#decideAgain(each)));
+    return found.length;
   }
 
-  /** Resolves when nothing of it is under way. */
-  stop(): Promise<void> {
-    return this.#looks.stop();
-  }
-
-  /** Looks at everything that is due; returns how many items that were. */
-  async turn(): Promise<number> {
-    if (!(await this.#due.has('items'))) return 0;
-    for (let count = 0; ;) {
-      const found = await this.#batch();
-      count += found.length;
-      for (const { look } of found) if (look.kind !== 'wait') this.parts.onLook({ kind: look.kind, item: look.item });
-      await Promise.all(found.map((each) => this.#decideAgain(each)));
-      if (found.length < BATCH || this.#looks.isStopped) return count;
-    }
-  }
-
-  #batch(): Promise<readonly Looked[]> {
+  #lookAtDue(): Promise<readonly Looked[]> {
     return this.parts.db.transaction(async (tx) => {
       const due = await takeDueItems(tx, BATCH);
       const pools = await readPoolStatus(

@@ -1,28 +1,20 @@
 /**
  * Looks at offers when their time has run out or they were declined, and has the work offered to the next recipient.
  *
- *   new -> idle <-> turning -> stopped
- *
  * An offer: waiting -> taken | over | declined -> routed on. Every node looks; one that takes an offer has it for a
  * while. Invariants: 1. an offer that nobody has taken in time is declined under the lock of its account, so that it is
  * either taken or not; 2. work is routed on under a key of idempotency that its offer names: whoever does it after a
  * node that died gets the same decision; 3. an offer takes no capacity, so there is none to give back.
  */
 import type { Assignments } from '../../capacity/index.js';
-import { DuctorError, repeating, type Clock, type ErrorCode, type Repeating } from '../../kernel/index.js';
-import type { Database } from '../../store/index.js';
-import { DueWork } from '../due/due-work.js';
+import { DuctorError, type ErrorCode } from '../../kernel/index.js';
+import { BATCH, DueDriver, NOBODY, type DueDriverParts } from '../due/due-driver.js';
 import type { RouteCall, Routed } from '../lane/route-call.js';
 import { isRouteAsk } from '../sla/late-ask.js';
 import { endOffers, takeDueOffers, type DueOffer } from './sql/offers.js';
 
-/** Most offers of one turn at a time. */
-const BATCH = 200;
-const LOOK_MS = 1_000;
 /** Errors that come again with the same work. */
 const FINAL: readonly ErrorCode[] = ['unimplemented', 'invalid_argument', 'idempotency_conflict', 'not_found'];
-/** Who does it, in the audit trail. */
-const NOBODY = '00000000-0000-0000-0000-000000000000';
 const METHOD = '/ductor.v1.AssignmentService/DeclineAssignment';
 
 /** What became of an offer. */
@@ -34,16 +26,11 @@ export interface OfferEvent {
 }
 
 /** What it works with. */
-export interface OfferDriverParts {
-  readonly db: Database;
-  readonly clock: Clock;
-  /** Says whether there is anything to look at. Default: one that nobody shares. */
-  readonly due?: DueWork;
+export interface OfferDriverParts extends DueDriverParts {
   readonly assignments: Pick<Assignments, 'act'>;
   readonly route: (call: RouteCall) => Promise<Routed>;
   /** Told once it is committed. */
   readonly onEvent: (event: OfferEvent) => void;
-  readonly onError: (error: unknown) => void;
 }
 
 /** An offer that is over; null: no decision followed. */
@@ -54,38 +41,20 @@ interface Ended {
 }
 
 /** See above. */
-export class OfferDriver {
-  readonly #looks: Repeating;
-  readonly #due: DueWork;
-
-  constructor(readonly parts: OfferDriverParts) {
-    this.#due = parts.due ?? new DueWork(parts.db, parts.clock);
-    this.#looks = repeating(parts.clock, LOOK_MS, () => this.turn(), parts.onError);
+export class OfferDriver extends DueDriver<OfferDriverParts> {
+  constructor(parts: OfferDriverParts) {
+    super(parts, 'offers');
   }
 
-  start(): void {
-    this.#looks.start();
-  }
-
-  /** Resolves when nothing of it is under way. */
-  stop(): Promise<void> {
-    return this.#looks.stop();
-  }
-
-  /** Looks at everything that is due; returns how many offers that were. */
-  async turn(): Promise<number> {
-    if (!(await this.#due.has('offers'))) return 0;
-    for (let count = 0; ;) {
-      const due = await takeDueOffers(this.parts.db, BATCH);
-      count += due.length;
-      const waiting = due.filter(({ state }) => state === 'offered');
-      const declined = [...due.filter(({ state }) => state === 'declined'), ...(await this.#declineAll(waiting))];
-      const isOver = ({ state }: DueOffer): boolean => state !== 'offered' && state !== 'declined';
-      const ended = await Promise.all(declined.map((offer) => this.#routeOn(offer)));
-      const over = due.filter(isOver).map((offer): Ended => ({ ...offer, decisionId: null }));
-      await endOffers(this.parts.db, [...over, ...ended.flatMap((each) => each ?? [])]);
-      if (due.length < BATCH || this.#looks.isStopped) return count;
-    }
+  protected async batch(): Promise<number> {
+    const due = await takeDueOffers(this.parts.db, BATCH);
+    const waiting = due.filter(({ state }) => state === 'offered');
+    const declined = [...due.filter(({ state }) => state === 'declined'), ...(await this.#declineAll(waiting))];
+    const isOver = ({ state }: DueOffer): boolean => state !== 'offered' && state !== 'declined';
+    const ended = await Promise.all(declined.map((offer) => this.#routeOn(offer)));
+    const over = due.filter(isOver).map((offer): Ended => ({ ...offer, decisionId: null }));
+    await endOffers(this.parts.db, [...over, ...ended.flatMap((each) => each ?? [])]);
+    return due.length;
   }
 
   /** Declines offers whose time has run out; returns those that nobody has taken meanwhile. */

@@ -1,30 +1,22 @@
 /**
  * Looks at the clocks of assignments when they are due: warns, notes breaches, and has late work routed again.
  *
- *   new -> idle <-> turning -> stopped
- *
  * Every node looks; a clock is taken under a lock that others pass over. Invariants: 1. a warning or breach is told
  * once it is committed, by the node that wrote it; 2. late work is routed again under a key of idempotency that its
  * clock names: a node that dies in between is followed by one that gets the same decision; 3. the recipient that is
  * late keeps the work until somebody else has it.
  */
 import type { Assignments } from '../../capacity/index.js';
-import { DuctorError, repeating, type Clock, type Repeating } from '../../kernel/index.js';
-import type { Database } from '../../store/index.js';
-import { DueWork } from '../due/due-work.js';
+import { DuctorError } from '../../kernel/index.js';
+import { BATCH, DueDriver, NOBODY, type DueDriverParts } from '../due/due-driver.js';
 import type { RouteAsk } from '../lane/ask.js';
 import type { RouteCall, Routed } from '../lane/route-call.js';
 import { nextLookUs, stepOf, type Step } from './clock.js';
 import { isRouteAsk } from './late-ask.js';
 import { noteRerouted, takeDueClocks, writeClocks, type DueClock, type StoredClock } from './sql/clocks.js';
 
-/** Most clocks of one transaction. */
-const BATCH = 200;
-const LOOK_MS = 1_000;
 /** How long a clock rests before late work is tried to be routed once more. */
 const AGAIN_US = 30_000_000;
-/** Who does it, in the audit trail. */
-const NOBODY = '00000000-0000-0000-0000-000000000000';
 const METHOD = '/ductor.v1.AssignmentService/ReleaseAssignment';
 
 /** What became of a clause. */
@@ -36,16 +28,11 @@ export interface SlaEvent {
 }
 
 /** What it works with. */
-export interface SlaDriverParts {
-  readonly db: Database;
-  readonly clock: Clock;
-  /** Says whether there is anything to look at. Default: one that nobody shares. */
-  readonly due?: DueWork;
+export interface SlaDriverParts extends DueDriverParts {
   readonly assignments: Pick<Assignments, 'act'>;
   readonly route: (call: RouteCall) => Promise<Routed>;
   /** Told once it is committed. */
   readonly onEvent: (event: SlaEvent) => void;
-  readonly onError: (error: unknown) => void;
 }
 
 /** A clock after a look. */
@@ -72,43 +59,25 @@ function looked(due: DueClock, nowUs: number): Looked {
 }
 
 /** See above. */
-export class SlaDriver {
-  readonly #looks: Repeating;
-  readonly #due: DueWork;
-
-  constructor(readonly parts: SlaDriverParts) {
-    this.#due = parts.due ?? new DueWork(parts.db, parts.clock);
-    this.#looks = repeating(parts.clock, LOOK_MS, () => this.turn(), parts.onError);
+export class SlaDriver extends DueDriver<SlaDriverParts> {
+  constructor(parts: SlaDriverParts) {
+    super(parts, 'clocks');
   }
 
-  start(): void {
-    this.#looks.start();
-  }
-
-  /** Resolves when nothing of it is under way. */
-  stop(): Promise<void> {
-    return this.#looks.stop();
-  }
-
-  /** Looks at everything that is due; returns how many clocks that were. */
-  async turn(): Promise<number> {
-    if (!(await this.#due.has('clocks'))) return 0;
-    for (let count = 0; ;) {
-      const found = await this.#batch();
-      count += found.length;
-      for (const { due, step } of found) {
-        if (step === 'warn' || step === 'breach') this.#tell(step === 'warn' ? 'warned' : 'breached', due);
-      }
-      for (const { due, became } of found) if (became.breachedUs !== null) await this.#reroute(due);
-      if (found.length < BATCH || this.#looks.isStopped) return count;
+  protected async batch(): Promise<number> {
+    const found = await this.#lookAtDue();
+    for (const { due, step } of found) {
+      if (step === 'warn' || step === 'breach') this.#tell(step === 'warn' ? 'warned' : 'breached', due);
     }
+    for (const { due, became } of found) if (became.breachedUs !== null) await this.#reroute(due);
+    return found.length;
   }
 
   #tell(kind: SlaEvent['kind'], { recipientId, poolId, ...clock }: DueClock): void {
     this.parts.onEvent({ kind, clock, recipientId, poolId });
   }
 
-  #batch(): Promise<readonly Looked[]> {
+  #lookAtDue(): Promise<readonly Looked[]> {
     return this.parts.db.transaction(async (tx) => {
       const due = await takeDueClocks(tx, BATCH);
       const { rows } = await tx.query<{ now_us: number }>('select ductor.now_us() as now_us');
