@@ -8,13 +8,11 @@
  *
  * Run: npx tsx bench/doors.ts [seconds for each figure, default 1]
  */
-import { fork, type ChildProcess } from 'node:child_process';
 import { Agent, request } from 'node:http';
-import { fileURLToPath } from 'node:url';
 import { bytesOf, methodNamed } from '../engine/src/api/testing/three-doors.js';
 import { restTwin } from '../engine/src/api/testing/rest-twin.js';
 import { rawCall, testClient } from '../engine/src/api/grpc/testing/test-client.js';
-import { serveNode } from './serve-node.js';
+import { serveNode, startNode, type ServedNode } from './serve-node.js';
 
 const SECONDS = Number(process.argv[2] ?? 1);
 const IN_FLIGHT = 64;
@@ -31,6 +29,12 @@ const CALLS = [
   ['ListWorkflowVersions', { workflow_id: 'hello' }],
   ['ValidateWorkflow', { definition: HELLO }],
 ] as const;
+
+/** What the node says first. */
+interface Hello {
+  readonly address: string;
+  readonly apiKey: string;
+}
 
 function serve(): Promise<void> {
   return serveNode(async (node) => {
@@ -81,15 +85,8 @@ function http(
   });
 }
 
-/** Processor time the node has taken so far, us. */
-function cpuUs(child: ChildProcess): Promise<number> {
-  return new Promise((resolve) => {
-    child.once('message', ({ cpuUs: taken }: { cpuUs: number }) => resolve(taken));
-    child.send('cpu');
-  });
-}
-
-async function measureAll(child: ChildProcess, address: string, apiKey: string): Promise<void> {
+async function measureAll(node: ServedNode<Hello>): Promise<void> {
+  const { address, apiKey } = node.hello;
   const client = testClient(address, apiKey);
   const authorization = `Bearer ${apiKey}`;
   for (const [name, json] of CALLS) {
@@ -113,10 +110,10 @@ async function measureAll(child: ChildProcess, address: string, apiKey: string):
     const costs = new Map<string, number[]>(Object.keys(doors).map((door) => [door, []]));
     for (let round = 0; round < ROUNDS; round += 1) {
       for (const [door, call] of Object.entries(doors)) {
-        const before = await cpuUs(child);
+        const before = (await node.usage()).cpuUs;
         const { perSecond, calls } = await rate(call);
         rates.get(door)?.push(perSecond);
-        costs.get(door)?.push(((await cpuUs(child)) - before) / calls);
+        costs.get(door)?.push(((await node.usage()).cpuUs - before) / calls);
       }
     }
     for (const door of Object.keys(doors)) {
@@ -131,10 +128,8 @@ async function measureAll(child: ChildProcess, address: string, apiKey: string):
   agent.destroy();
 }
 
-if (process.send !== undefined) await serve();
+if (process.argv[2] === 'serve') await serve();
 else {
-  const child = fork(fileURLToPath(import.meta.url), { execArgv: process.execArgv });
-  child.once('message', ({ address, apiKey }: { address: string; apiKey: string }) => {
-    void measureAll(child, address, apiKey).finally(() => child.send('stop'));
-  });
+  const node = await startNode<Hello>(import.meta.url);
+  await measureAll(node).finally(() => node.end());
 }

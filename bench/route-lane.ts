@@ -9,8 +9,6 @@
  *
  * Run: npx tsx bench/route-lane.ts [seconds for each figure, default 4]
  */
-import { fork, type ChildProcess } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import {
   PreviewRouteRequest,
   PreviewRoutesRequest,
@@ -19,7 +17,7 @@ import {
 } from '../engine/src/gen/ductor/v1/routing.js';
 import { bearer, httpCall } from '../engine/src/api/testing/http-call.js';
 import { rawCall, testClient, type TestClient } from '../engine/src/api/grpc/testing/test-client.js';
-import { serveNode } from './serve-node.js';
+import { serveNode, startNode, type ServedNode } from './serve-node.js';
 
 const SECONDS = Number(process.argv[2] ?? 4);
 const RECIPIENTS = 12;
@@ -33,6 +31,13 @@ const RULES = [
 ];
 const SCORE =
   'recipient.attributes.seniority * 2.0 + recipient.weight + routable.attributes.amount / 10000.0 - load.used';
+
+/** What the node says first. */
+interface Hello {
+  readonly address: string;
+  readonly apiKey: string;
+  readonly fsync: string;
+}
 
 function serve(): Promise<void> {
   return serveNode(async (node, db) => {
@@ -66,17 +71,9 @@ function percentile(sorted: readonly number[], share: number): string {
   return (sorted[Math.floor(sorted.length * share)] ?? 0).toFixed(1);
 }
 
-/** Processor time the node has taken so far, us. */
-function cpuUs(child: ChildProcess): Promise<number> {
-  return new Promise((resolve) => {
-    child.once('message', ({ cpuUs: taken }: { cpuUs: number }) => resolve(taken));
-    child.send('cpu');
-  });
-}
-
 /** Calls again and again, so many at once, and prints what came of it. */
 async function measure(
-  child: ChildProcess,
+  node: ServedNode<Hello>,
   name: string,
   { inFlight, each, call }: { inFlight: number; each: number; call: (number: number) => Promise<unknown> },
 ): Promise<void> {
@@ -94,9 +91,9 @@ async function measure(
     return { times, ms: performance.now() - startMs };
   };
   await drive(SECONDS * 300);
-  const before = await cpuUs(child);
+  const before = (await node.usage()).cpuUs;
   const { times, ms } = await drive(SECONDS * 1000);
-  const us = ((await cpuUs(child)) - before) / (times.length * each);
+  const us = ((await node.usage()).cpuUs - before) / (times.length * each);
   times.sort((a, b) => a - b);
   const rate = Math.round((times.length * each * 1000) / ms).toString();
   const [p50, p99] = [percentile(times, 0.5), percentile(times, 0.99)];
@@ -119,7 +116,8 @@ function requests(make: (number: number) => Uint8Array): (number: number) => Uin
   return (number) => made[number % made.length] ?? new Uint8Array();
 }
 
-async function measureAll(child: ChildProcess, address: string, apiKey: string): Promise<void> {
+async function measureAll(node: ServedNode<Hello>): Promise<void> {
+  const { address, apiKey } = node.hello;
   const client = testClient(address, apiKey);
   const score = { strategy: 'score', config: { strategy_params: { expr: SCORE } } };
   const scored = await makePool(address, apiKey, { name: 'scored', ...score });
@@ -138,26 +136,24 @@ async function measureAll(child: ChildProcess, address: string, apiKey: string):
   const inTurn = requests((number) =>
     RouteRequest.encode(RouteRequest.fromPartial({ poolId: turns, routable: routableOf(number) })).finish(),
   );
-  await measure(child, 'preview, unary, 64 in flight', {
+  await measure(node, 'preview, unary, 64 in flight', {
     ...{ inFlight: 64, each: 1, call: (number) => call(client, R.previewRoute.path, preview(number)) },
   });
-  await measure(child, `preview, batches of ${BATCH}, 8 in flight`, {
+  await measure(node, `preview, batches of ${BATCH}, 8 in flight`, {
     ...{ inFlight: 8, each: BATCH, call: () => call(client, R.previewRoutes.path, previews) },
   });
-  await measure(child, 'route, committed, score, 128 in flight', {
+  await measure(node, 'route, committed, score, 128 in flight', {
     ...{ inFlight: 128, each: 1, call: (number) => call(client, R.route.path, route(number)) },
   });
-  await measure(child, 'route, committed, round robin, 128 in flight', {
+  await measure(node, 'route, committed, round robin, 128 in flight', {
     ...{ inFlight: 128, each: 1, call: (number) => call(client, R.route.path, inTurn(number)) },
   });
   client.close();
 }
 
-if (process.send !== undefined) await serve();
+if (process.argv[2] === 'serve') await serve();
 else {
-  const child = fork(fileURLToPath(import.meta.url), { execArgv: process.execArgv });
-  child.once('message', ({ address, apiKey, fsync }: { address: string; apiKey: string; fsync: string }) => {
-    console.log(`fsync ${fsync}`);
-    void measureAll(child, address, apiKey).finally(() => child.send('stop'));
-  });
+  const node = await startNode<Hello>(import.meta.url);
+  console.log(`fsync ${node.hello.fsync}`);
+  await measureAll(node).finally(() => node.end());
 }

@@ -35,14 +35,20 @@ export interface Usage {
   readonly rssBytes: number;
 }
 
+/** A node as its bench sees it. */
+export interface ServedNode<Hello> {
+  /** What it said first. */
+  readonly hello: Hello;
+  usage(): Promise<Usage>;
+  end(): void;
+}
+
 /**
  * Starts the calling bench once more as the process of a node.
  *
  * @param file its import.meta.url; there, the argument "serve" leads to serveNode
  */
-export async function startNode<Hello extends { readonly address: string }>(
-  file: string,
-): Promise<{ readonly hello: Hello; usage(): Promise<Usage>; end(): void }> {
+export async function startNode<Hello extends { readonly address: string }>(file: string): Promise<ServedNode<Hello>> {
   const child = fork(fileURLToPath(file), ['serve'], { execArgv: ['--import', 'tsx'] });
   const heard = <T>(): Promise<T> => new Promise((resolve) => void child.once('message', resolve));
   return {
