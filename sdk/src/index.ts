@@ -63,6 +63,23 @@ export type {
   RoutingTopology,
 } from './client/bundles.js';
 export type {
+  ClaimCalls,
+  ClaimItemPage,
+  ClaimListOptions,
+  ClaimQueueCalls,
+  ClaimQueueFields,
+  ClaimQueuePage,
+  ClaimReason,
+} from './client/claims.js';
+export type {
+  ClaimItemView,
+  ClaimOfferName,
+  ClaimOfferView,
+  ClaimQueueView,
+  ClaimStateName,
+} from './client/claim-view.js';
+export type { ClaimHandler, ClaimWorkOptions } from './client/claim-work.js';
+export type {
   EnabledOptions,
   PoolCalls,
   PoolFields,

@@ -20,7 +20,7 @@ export { listItems, lockItems, readAsks, readItems, type ItemQuery } from './ite
 export { writeItems } from './item/sql/write-items.js';
 export { claimerKey, countOpenClaims } from './item/sql/count-open-claims.js';
 export { cooled, NO_USAGE, refund, spend, type BudgetTerms, type Spending, type Usage } from './budget/budget.js';
-export { lockUsage, readUsage, writeUsage, type Claimer } from './budget/sql/usage.js';
+export { lockUsage, writeUsage, type Claimer } from './budget/sql/usage.js';
 export type { ClaimQueue, ClaimQueueFields } from './queue/claim-queue.js';
 export { findQueue, keepQueues, listQueues, lockQueue } from './queue/sql/read-queues.js';
 export { deleteQueue, hasWork, insertQueue, updateQueue } from './queue/sql/write-queues.js';

@@ -37,6 +37,7 @@ import { type CallSetup, type RunControls, runControls } from './run-controls.js
 import { type RunQuestions, runQuestions } from './run-questions.js';
 import { failureView, type RunView, runStateName, runStateNumber, runView, timestampOf } from './run-view.js';
 import { bundleCalls, type BundleCalls, type BundleChannel } from './bundles.js';
+import { claimCalls, type ClaimCalls, type ClaimChannel } from './claims.js';
 import { poolCalls, type PoolCalls, type PoolChannel } from './pools.js';
 import { recipientCalls, type RecipientCalls, type RecipientChannel } from './recipients.js';
 import { routingCalls, type RoutingCalls, type RoutingChannel } from './routing.js';
@@ -113,6 +114,7 @@ export class DuctorClient {
   readonly #pools: PoolChannel;
   readonly #recipients: RecipientChannel;
   readonly #rules: RuleChannel;
+  readonly #claims: ClaimChannel;
 
   /** Throws DuctorError invalid_argument for an address or key that cannot work. Connects on first use. */
   constructor(options: ConnectionOptions & { readonly system?: System } = {}) {
@@ -131,6 +133,7 @@ export class DuctorClient {
     this.#pools = poolCalls(channelTarget(addresses), credentials, CHANNEL_OPTIONS, setup);
     this.#recipients = recipientCalls(channelTarget(addresses), credentials, CHANNEL_OPTIONS, setup);
     this.#rules = ruleCalls(channelTarget(addresses), credentials, CHANNEL_OPTIONS, setup);
+    this.#claims = claimCalls(channelTarget(addresses), credentials, CHANNEL_OPTIONS, setup, this.#system);
     this.#triggers = new TriggerBatcher(
       (items) => this.#stream.send(items, CALL_LIMIT_MS),
       (callback) => this.#system.nextTurn(callback),
@@ -297,7 +300,12 @@ export class DuctorClient {
     return this.#rules.calls;
   }
 
-  /** Pools, recipients and rules as one document. */
+  /** Claim queues, and the work in them that recipients take by themselves. */
+  get claims(): ClaimCalls {
+    return this.#claims.calls;
+  }
+
+  /** Pools, recipients, rules and claim queues as one document. */
   get bundles(): BundleCalls {
     return this.#bundles.calls;
   }
@@ -321,6 +329,7 @@ export class DuctorClient {
     this.#pools.close();
     this.#recipients.close();
     this.#rules.close();
+    this.#claims.close();
   }
 
   #handle(runId: string, version: number, existing: boolean): RunHandle<unknown> {

@@ -6,7 +6,8 @@
  * Invariants:
  * 1. A tenant has at most one batch in flight here; calls are done in the order in which they came.
  * 2. A call is answered once its transaction has been committed, never before.
- * 3. A batch whose locks are not had in time is tried call by call; only what fails alone is
+ * 3. A call that comes too late for sure is answered without a transaction (known.ts).
+ * 4. A batch whose locks are not had in time is tried call by call; only what fails alone is
  *    capacity_authority_unavailable.
  */
 import { readItems, type ClaimWaiters } from '../../claims/index.js';
@@ -14,6 +15,7 @@ import { DuctorError, type Clock } from '../../kernel/index.js';
 import { classify, type TenantAccess } from '../../store/index.js';
 import type { PoolViews } from '../views/pool-views.js';
 import type { ClaimCall, ClaimResult } from './claim-call.js';
+import { known } from './known.js';
 import { runClaims } from './run-claims.js';
 
 /** Most calls of a batch. */
@@ -105,17 +107,22 @@ export class ClaimLane {
     }
   }
 
-  /** Runs the transaction; again, when the database gave it up for another one. */
+  /** Runs the transaction of those calls that need one; again, when the database gave it up for another one. */
   async #commit(tenantId: string, calls: readonly ClaimCall[]): Promise<readonly ClaimResult[]> {
     const { waiters, newId, views: poolViews } = this.#parts;
     const db = this.#parts.db.asTenant(tenantId);
-    const claims = calls.filter(({ verb }) => verb === 'claim').map(({ itemId }) => itemId);
+    const items = await readItems(db, tenantId, [...new Set(calls.map(({ itemId }) => itemId))]);
+    const answers = known(calls, items);
+    const open = calls.filter((_, index) => answers[index] === undefined);
+    if (open.length === 0) return answers.filter((answer) => answer !== undefined);
     // Pools of items do not change; their views only say which clocks begin.
-    const items = claims.length === 0 ? [] : [...(await readItems(db, tenantId, claims)).values()];
-    const views = await poolViews.pools(tenantId, [...new Set(items.map(({ poolId }) => poolId))]);
+    const claims = open.flatMap(({ verb, itemId }) => (verb === 'claim' ? (items.get(itemId)?.poolId ?? []) : []));
+    const views = await poolViews.pools(tenantId, [...new Set(claims)]);
     for (let repeats = 0; ; repeats += 1) {
       try {
-        return await db.transaction((tx) => runClaims(tx, tenantId, calls, { waiters, newId, views }));
+        const parts = { waiters, newId, views, items };
+        const results = (await db.transaction((tx) => runClaims(tx, tenantId, open, parts))).values();
+        return answers.flatMap((answer) => answer ?? results.next().value ?? []);
       } catch (error) {
         if (classify(error).class !== 'serialization' || repeats >= MAX_REPEATS) throw error;
       }

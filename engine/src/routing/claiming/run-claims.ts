@@ -1,7 +1,7 @@
 /**
  * One batch of calls about claims of one tenant in one transaction. Locks in this order, which is everybody's: accounts
- * of capacity, usage of budgets, items, each kind by id; what is decided by is read by later statements. Then all is
- * folded in the order in which it came, and written.
+ * of capacity, usage of budgets, items, each kind by id; what is decided by comes back with the lock or is read by
+ * later statements. Then all is folded in the order in which it came, and written.
  */
 import {
   insertAssignments,
@@ -17,14 +17,13 @@ import {
   lockItems,
   lockUsage,
   readAsks,
-  readItems,
-  readUsage,
   tellWaiters,
   writeItems,
   writeUsage,
   type Claimer,
   type ClaimItem,
   type ClaimWaiters,
+  type Usage,
 } from '../../claims/index.js';
 import { readPoolStatus, readRecipientStatus } from '../../pools/index.js';
 import type { Queryable } from '../../store/index.js';
@@ -40,6 +39,8 @@ import { Claiming, type ClaimWorld } from './claiming.js';
 export interface ClaimRunParts {
   readonly waiters: ClaimWaiters;
   readonly newId: () => string;
+  /** The items before the transaction: their pools, queues and claimants never change. */
+  readonly items: ReadonlyMap<string, ClaimItem>;
   /** Views of pools, for the clocks of what is claimed; undefined for those that there are not. */
   readonly views: ReadonlyMap<string, PoolView | undefined>;
 }
@@ -61,38 +62,45 @@ function claimersIn(calls: readonly ClaimCall[], items: ReadonlyMap<string, Clai
   return [...new Map(found.map((each) => [`${each.queueId}/${each.recipientId}`, each])).values()];
 }
 
+/** What is locked. */
+interface Locked {
+  readonly claimers: readonly Claimer[];
+  readonly usage: ReadonlyMap<string, Usage>;
+  readonly items: ReadonlyMap<string, ClaimItem>;
+}
+
 /** Takes all locks. */
-async function lockAll(tx: Queryable, tenantId: string, calls: readonly ClaimCall[]): Promise<readonly Claimer[]> {
+async function lockAll(
+  tx: Queryable,
+  tenantId: string,
+  calls: readonly ClaimCall[],
+  before: ReadonlyMap<string, ClaimItem>,
+): Promise<Locked> {
   await tx.query(LOCK_TIMEOUT);
-  const itemIds = distinct(calls.map(({ itemId }) => itemId));
-  // Queue and claimants of an item never change: what is locked may be worked out before.
-  const claimers = claimersIn(calls, await readItems(tx, tenantId, itemIds));
+  const claimers = claimersIn(calls, before);
   await lockAccounts(tx, tenantId, distinct(calls.map(({ recipientId }) => recipientId)));
-  await lockUsage(tx, tenantId, claimers);
-  await lockItems(tx, tenantId, itemIds);
-  return claimers;
+  const usage = await lockUsage(tx, tenantId, claimers);
+  return { claimers, usage, items: await lockItems(tx, tenantId, distinct(calls.map(({ itemId }) => itemId))) };
 }
 
 async function readWorld(
   tx: Queryable,
   tenantId: string,
   calls: readonly ClaimCall[],
-  claimers: readonly Claimer[],
+  { claimers, usage, items }: Locked,
   newId: () => string,
 ): Promise<ClaimWorld> {
   const recipientIds = distinct(calls.map(({ recipientId }) => recipientId));
-  const items = await readItems(tx, tenantId, distinct(calls.map(({ itemId }) => itemId)));
   const assignmentIds = [...items.values()].flatMap(({ assignmentId }) => assignmentId ?? []);
   const queueIds = distinct(claimers.map(({ queueId }) => queueId));
   const pools = distinct([...items.values()].map(({ poolId }) => poolId)).map((poolId) => ({ tenantId, poolId }));
   return {
     ...(await readAccounts(tx, tenantId, recipientIds)),
-    ...{ items, newId },
+    ...{ items, usage, newId },
     assignments:
       assignmentIds.length === 0
         ? new Map<string, StoredAssignment>()
         : await readAssignments(tx, tenantId, assignmentIds),
-    usage: await readUsage(tx, tenantId, claimers),
     open: queueIds.length === 0 ? new Map() : await countOpenClaims(tx, tenantId, recipientIds, queueIds),
     pools: await readPoolStatus(tx, pools),
     recipients: await readRecipientStatus(tx, tenantId, recipientIds),
@@ -144,8 +152,8 @@ export async function runClaims(
   calls: readonly ClaimCall[],
   parts: ClaimRunParts,
 ): Promise<readonly ClaimResult[]> {
-  const claimers = await lockAll(tx, tenantId, calls);
-  const claiming = new Claiming(await readWorld(tx, tenantId, calls, claimers, parts.newId));
+  const locked = await lockAll(tx, tenantId, calls, parts.items);
+  const claiming = new Claiming(await readWorld(tx, tenantId, calls, locked, parts.newId));
   const results = calls.map((call) => claiming.act(call));
   await write(tx, tenantId, claiming, parts);
   return results;

@@ -17,7 +17,7 @@ import {
   type Family,
   type Reservation,
 } from '../../capacity/index.js';
-import { insertItems, keepQueues, lockItems, readItems, withdrawItems } from '../../claims/index.js';
+import { insertItems, keepQueues, lockItems, withdrawItems } from '../../claims/index.js';
 import {
   askedPools,
   claimItemOf,
@@ -162,8 +162,7 @@ interface LockedOf {
 /** Locks claim items, which come after accounts, and reads what they are then. */
 async function lockedItems(tx: Queryable, tenantId: string, itemIds: readonly string[]): Promise<TenantUsage['items']> {
   if (itemIds.length === 0) return new Map();
-  await lockItems(tx, tenantId, itemIds);
-  const items = await readItems(tx, tenantId, itemIds);
+  const items = await lockItems(tx, tenantId, itemIds);
   return new Map([...items].map(([id, { state }]) => [id, state]));
 }
 

@@ -27,14 +27,9 @@ const ENSURE = prepared(
 );
 const LOCK = prepared(
   'claims_lock_usage',
-  `select 1 from ductor.claim_budget_usage u
+  `select u.queue_id, u.recipient_id, u.cooling_until, u.periods from ductor.claim_budget_usage u
     where u.tenant_id = $1::uuid and (u.queue_id, u.recipient_id) in (select * from unnest($2::uuid[], $3::uuid[]))
     order by u.queue_id, u.recipient_id for update`,
-);
-const READ = prepared(
-  'claims_read_usage',
-  `select u.queue_id, u.recipient_id, u.cooling_until, u.periods from ductor.claim_budget_usage u
-    where u.tenant_id = $1::uuid and (u.queue_id, u.recipient_id) in (select * from unnest($2::uuid[], $3::uuid[]))`,
 );
 const WRITE = prepared(
   'claims_write_usage',
@@ -52,30 +47,36 @@ const keysOf = (tenantId: string, claimers: readonly Claimer[]): unknown[] => [
   uuidArray(claimers.map(({ recipientId }) => recipientId)),
 ];
 
-/**
- * Locks what recipients have used until the transaction ends, after their accounts, in one order; rows that there are
- * not yet are made. They are read by a later statement.
- */
-export async function lockUsage(tx: Queryable, tenantId: string, claimers: readonly Claimer[]): Promise<void> {
-  if (claimers.length === 0) return;
-  await tx.query(ENSURE, keysOf(tenantId, claimers));
-  await tx.query(LOCK, keysOf(tenantId, claimers));
-}
-
-/** What recipients have used, by claimerKey. */
-export async function readUsage(
-  db: Queryable,
+async function locked(
+  tx: Queryable,
   tenantId: string,
   claimers: readonly Claimer[],
 ): Promise<ReadonlyMap<string, Usage>> {
-  if (claimers.length === 0) return new Map();
-  const { rows } = await db.query<UsageRow>(READ, keysOf(tenantId, claimers));
+  const { rows } = await tx.query<UsageRow>(LOCK, keysOf(tenantId, claimers));
   return new Map(
     rows.map((row) => {
       const { fixed = {}, rolling = {} } = row.periods;
       return [claimerKey(row.queue_id, row.recipient_id), { coolingUntilUs: row.cooling_until, fixed, rolling }];
     }),
   );
+}
+
+/**
+ * Locks what recipients have used until the transaction ends, after their accounts, in one order; rows that there are
+ * not yet are made. A row comes back as it is once it is locked. By claimerKey.
+ */
+export async function lockUsage(
+  tx: Queryable,
+  tenantId: string,
+  claimers: readonly Claimer[],
+): Promise<ReadonlyMap<string, Usage>> {
+  if (claimers.length === 0) return new Map();
+  const found = await locked(tx, tenantId, claimers);
+  const missing = claimers.filter(({ queueId, recipientId }) => !found.has(claimerKey(queueId, recipientId)));
+  if (missing.length === 0) return found;
+  // Nobody else makes or locks these rows: their accounts are locked.
+  await tx.query(ENSURE, keysOf(tenantId, missing));
+  return new Map([...found, ...(await locked(tx, tenantId, missing))]);
 }
 
 /** Stores what locked recipients have used now. */

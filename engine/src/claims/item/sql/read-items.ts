@@ -12,8 +12,8 @@ const ASKS = prepared(
 );
 const LOCK = prepared(
   'claims_lock_items',
-  `select 1 from ductor.claim_item where tenant_id = $1::uuid and item_id = any($2::uuid[])
-    order by item_id for update`,
+  `select ${ITEM_COLUMNS} from ductor.claim_item i where i.tenant_id = $1::uuid and i.item_id = any($2::uuid[])
+    order by i.item_id for update`,
 );
 
 /** Which items of a queue. */
@@ -60,9 +60,14 @@ export async function readAsks(
   return new Map(rows.map(({ item_id: id, ask }) => [id, ask.toString('utf8')]));
 }
 
-/** Locks items until the transaction ends, in the order of their ids. They are read by a later statement. */
-export async function lockItems(tx: Queryable, tenantId: string, itemIds: readonly string[]): Promise<void> {
-  await tx.query(LOCK, [tenantId, uuidArray(itemIds)]);
+/** Locks items until the transaction ends, in the order of their ids; by id, as they are once they are locked. */
+export async function lockItems(
+  tx: Queryable,
+  tenantId: string,
+  itemIds: readonly string[],
+): Promise<ReadonlyMap<string, ClaimItem>> {
+  const { rows } = await tx.query<ItemRow>(LOCK, [tenantId, uuidArray(itemIds)]);
+  return new Map(rows.map((row) => [row.item_id, toItem(row)]));
 }
 
 /** Items of a queue, the longest waiting first. */
