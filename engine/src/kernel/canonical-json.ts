@@ -2,11 +2,10 @@
  * JSON in one canonical text (RFC 8785, JCS): no white space, keys of objects in order of their UTF-16 units, numbers
  * and strings as ECMAScript writes them. Equal JSON gives equal text, whatever order its keys stood in.
  */
-import { createHash } from 'node:crypto';
+import { sha256Hex } from './sha256.js';
 
-/** Keys in order of UTF-16 units, which is what `<` compares. */
-function sortedKeys(value: object): string[] {
-  return Object.keys(value).sort((a, b) => (a < b ? -1 : 1));
+function isFields(value: object): value is Readonly<Record<string, unknown>> {
+  return !Array.isArray(value);
 }
 
 /**
@@ -15,17 +14,17 @@ function sortedKeys(value: object): string[] {
  */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item)).join(',')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
-  const fields: ReadonlyMap<string, unknown> = new Map(Object.entries(value));
-  const parts: string[] = [];
-  for (const key of sortedKeys(value)) {
-    const field = fields.get(key);
-    if (field !== undefined) parts.push(`${JSON.stringify(key)}:${canonicalJson(field)}`);
+  if (typeof value !== 'object' || value === null || !isFields(value)) return JSON.stringify(value) ?? 'null';
+  let text = '';
+  // Without a function to compare by, texts are sorted by their UTF-16 units.
+  for (const key of Object.keys(value).sort()) {
+    const field = value[key];
+    if (field !== undefined) text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${canonicalJson(field)}`;
   }
-  return `{${parts.join(',')}}`;
+  return `{${text}}`;
 }
 
 /** SHA-256 of the canonical text in UTF-8, 32 bytes. Same demands as canonicalJson. */
 export function canonicalDigest(value: unknown): Uint8Array {
-  return createHash('sha256').update(canonicalJson(value), 'utf8').digest();
+  return Buffer.from(sha256Hex(canonicalJson(value)), 'hex');
 }

@@ -1,5 +1,5 @@
 /** Hashes that order recipients: short ones of ids under a seed, long ones of keys. */
-import { createHash } from 'node:crypto';
+import { sha256Hex } from '../../kernel/index.js';
 import type { Seed } from './stream.js';
 
 /** 128 bits that stand for a text. */
@@ -7,7 +7,7 @@ export type Words = readonly [number, number, number, number];
 
 /** The words of an id, made once for each recipient of a pool's view. */
 export function wordsOf(id: string): Words {
-  const digest = createHash('sha256').update(id).digest();
+  const digest = Buffer.from(sha256Hex(id), 'hex');
   return [digest.readUInt32LE(0), digest.readUInt32LE(4), digest.readUInt32LE(8), digest.readUInt32LE(12)];
 }
 
@@ -28,6 +28,6 @@ export function hashRank(seed: Seed, words: Words): number {
 
 /** The first 64 bits of SHA-256 over texts with a zero byte between them; never 0. */
 export function hash64(...parts: readonly string[]): bigint {
-  const value = createHash('sha256').update(parts.join('\0')).digest().readBigUInt64BE(0);
+  const value = BigInt(`0x${sha256Hex(parts.join('\0')).slice(0, 16)}`);
   return value === 0n ? 1n : value;
 }

@@ -5,12 +5,23 @@ type Scalar = number | string | boolean;
 /** Left out: all are the default. One scalar: all are it. A list: one for each, null where there is none. */
 export type Column = Scalar | readonly (Scalar | null)[];
 
-/** Writes a column. `byDefault` undefined stands for "not there". */
-export function column(values: readonly (Scalar | undefined)[], byDefault?: Scalar): Column | undefined {
-  const [first] = values;
-  if (values.every((value) => value === byDefault)) return undefined;
-  if (first !== undefined && values.every((value) => value === first)) return first;
-  return values.map((value) => value ?? null);
+/**
+ * Writes a column: one value of each item. `byDefault` undefined stands for "not there".
+ *
+ * @param valueOf what is written of an item; asked once or twice for each
+ */
+export function columnOf<Item>(
+  items: readonly Item[],
+  valueOf: (item: Item) => Scalar | undefined,
+  byDefault?: Scalar,
+): Column | undefined {
+  const [head] = items;
+  if (head === undefined) return undefined;
+  const first = valueOf(head);
+  // Nearly always all are the same, and then no list is made.
+  const isSame = items.every((item) => valueOf(item) === first);
+  if (isSame && first === byDefault) return undefined;
+  return isSame && first !== undefined ? first : items.map((item) => valueOf(item) ?? null);
 }
 
 function scalarOf(value: unknown): Scalar | undefined {

@@ -6,7 +6,7 @@ import type { Member } from '../pipeline/view.js';
 import { readColumn, readNumbers, unpackIds } from './columns.js';
 import { fieldOf, listOf, textOf, textsOf } from './json-reader.js';
 import { withValueAt } from './paths.js';
-import { FACT_NAMES, factKeys, isMoment } from './write-record.js';
+import { FACT_KEYS, FACT_NAMES, isMoment } from './fact-names.js';
 
 /** The value that writeValue wrote. */
 function readValue(written: unknown): unknown {
@@ -53,7 +53,7 @@ function readFacts(written: unknown, count: number, nowUs: number): RecipientFac
     admittedToday: 0,
     committedToday: 0,
   }));
-  for (const name of factKeys()) {
+  for (const name of FACT_KEYS) {
     for (const [index, value] of readColumn(fieldOf(written, FACT_NAMES[name]), count).entries()) {
       const before = facts[index];
       if (value === undefined || before === undefined) continue;

@@ -14,11 +14,18 @@ function writeNode(state: NodeState, ids: readonly string[], places: ReadonlyMap
   };
 }
 
-/** Writes the state; undefined when there is none. */
-export function writeState(state: PoolState, ids: readonly string[]): Written | undefined {
-  const places = new Map(ids.map((id, index) => [id, index]));
+/**
+ * Writes the state; undefined when there is none.
+ *
+ * @param candidates ids of the candidates, and the place of each
+ */
+export function writeState(
+  state: PoolState,
+  candidates: { readonly ids: readonly string[]; readonly places: ReadonlyMap<string, number> },
+): Written | undefined {
   const entries = Object.entries(state);
   if (entries.length === 0) return undefined;
+  const { ids, places } = candidates;
   return Object.fromEntries(entries.map(([key, node]) => [key, writeNode(node, ids, places)]));
 }
 

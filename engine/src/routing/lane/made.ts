@@ -5,7 +5,7 @@ import { msOf } from '../../pools/index.js';
 import type { Queryable } from '../../store/index.js';
 import { insertDecisions, insertDocuments } from '../decisions/store/sql/insert-decisions.js';
 import { storedDecisionOf, type RecordedDecision } from '../decisions/store/stored-decision.js';
-import { documentsOf, writeRecord } from '../decisions/write-record.js';
+import { documentDigestsOf, documentsOf, writeRecord } from '../decisions/write-record.js';
 import type { Decision } from '../pipeline/decision.js';
 import { pairsOf } from '../shadow/compare-batch.js';
 import { insertShadowDue } from '../shadow/sql/shadow-due.js';
@@ -55,7 +55,7 @@ export function madeOf(decision: Decision, { ask, principalId, runId, engine, as
     ...storedDecisionOf(decision, assignmentIds),
     principalId,
     record: Buffer.from(writeRecord(decision, engine), 'utf8'),
-    documents: [...documentsOf(decision).keys()],
+    documents: documentDigestsOf(decision),
     expiresAtUs: decision.input.nowUs + keptUs(decision),
   };
   return { ask, decision, recorded, runId };
@@ -90,7 +90,8 @@ function clocksOf(tenantId: string, { ask, decision, recorded }: Made): readonly
 /** Documents that are not stored yet, by digest. */
 function newDocuments(made: readonly Made[], isStored: (digest: string) => boolean): ReadonlyMap<string, string> {
   const documents = new Map<string, string>();
-  for (const { decision } of made) {
+  for (const { decision, recorded } of made) {
+    if (recorded.documents.every((digest) => isStored(digest) || documents.has(digest))) continue;
     for (const [digest, document] of documentsOf(decision)) {
       if (!isStored(digest) && !documents.has(digest)) documents.set(digest, canonicalJson(document));
     }

@@ -179,13 +179,23 @@ export class World {
       granted = answer.accounts;
       return answer.admission;
     };
+    // Written out: objects that are spread together here took a tenth of the time of a decision.
     const decision = decide({
-      ...{ decisionId, nowUs: this.nowUs, routable: ask.routable, poolId: ask.poolId, recipientId: ask.recipientId },
-      ...{ rules, pools: reach, previous: ask.previous, spentUs, tried: ask.tried ?? 0 },
-      ...(holding === undefined ? {} : { pinned: holding.pinned, holds: slateFor(holding) }),
+      decisionId,
+      nowUs: this.nowUs,
+      routable: ask.routable,
+      poolId: ask.poolId,
+      recipientId: ask.recipientId,
+      rules,
+      pools: reach,
+      previous: ask.previous,
+      spentUs,
+      tried: ask.tried ?? 0,
+      pinned: holding?.pinned,
+      holds: holding === undefined ? undefined : slateFor(holding),
       family: ask.family,
       offers: ask.offers ?? 0,
-      ...(ask.expiredIn === undefined ? {} : { expiredIn: ask.expiredIn }),
+      expiredIn: ask.expiredIn,
       excluded: ask.excluded.length === 0 ? NOBODY : new Set(ask.excluded),
       duplicateOf: key === undefined ? undefined : this.#firsts.get(poolKeyText(key)),
       seedOf: (poolId, hop, attempt) => deriveSeed(this.#parts.seedKey, { decisionId, poolId, hop, attempt }),

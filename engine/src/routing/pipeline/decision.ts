@@ -57,7 +57,7 @@ export interface DecisionInput {
   readonly offers?: number;
   /** Time that was spent before, on asking apps. */
   readonly spentUs?: number;
-  readonly pinned?: ReadonlyMap<string, number>;
+  readonly pinned?: ReadonlyMap<string, number> | undefined;
   /** Set for a selecting workflow: what is chosen is held for it at once, or nothing is. */
   readonly holds?: Slate | undefined;
   readonly excluded?: ReadonlySet<string>;
@@ -65,7 +65,7 @@ export interface DecisionInput {
   /** Recipients it was offered to before, the last one first. */
   readonly previous?: readonly string[];
   /** Claim queues in which nobody claimed it in time; the first pool then falls back at once. Default: none. */
-  readonly expiredIn?: readonly string[];
+  readonly expiredIn?: readonly string[] | undefined;
 }
 
 /** One selection and what admission said of it. */
