@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { startTestNode, type TestNode } from '../engine/src/api/grpc/testing/test-node.js';
 import { createTestDatabase } from '../engine/src/store/testing/index.js';
 import type { Database } from '../engine/src/store/index.js';
+import { compiled } from './compiled.js';
 
 /**
  * Serves until the parent says anything but "cpu", which it answers with { cpuUs, rssBytes }.
@@ -44,12 +45,12 @@ export interface ServedNode<Hello> {
 }
 
 /**
- * Starts the calling bench once more as the process of a node.
+ * Starts the calling bench once more as the process of a node, compiled.
  *
  * @param file its import.meta.url; there, the argument "serve" leads to serveNode
  */
 export async function startNode<Hello extends { readonly address: string }>(file: string): Promise<ServedNode<Hello>> {
-  const child = fork(fileURLToPath(file), ['serve'], { execArgv: ['--import', 'tsx'] });
+  const child = fork(await compiled(fileURLToPath(file)), ['serve'], { execArgv: [] });
   const heard = <T>(): Promise<T> => new Promise((resolve) => void child.once('message', resolve));
   return {
     hello: await heard<Hello>(),

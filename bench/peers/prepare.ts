@@ -21,9 +21,14 @@ export function installPeers(): void {
   if (!isComplete) run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], BENCH);
 }
 
+/** Compiles the project. */
+export function buildProject(): void {
+  run('npm', ['run', '--silent', 'build'], ROOT);
+}
+
 /** Compiles the project, then the bench's processes: what is measured runs as plain JavaScript. */
 export function build(): void {
-  run('npm', ['run', '--silent', 'build'], ROOT);
+  buildProject();
   rmSync(join(BENCH, 'dist'), { recursive: true, force: true });
   const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
   run(process.execPath, [tsc, '-p', join(BENCH, 'tsconfig.participant.json')], ROOT);
