@@ -48,6 +48,14 @@ const assignmentsOf = (run: Run): Promise<readonly Assignment[]> =>
   market.call('GET', `/api/assignments?run_id=${run.id}`);
 
 describe('a step that routes', () => {
+  it.each(['STEP_TYPE_ROUTE', 'STEP_TYPE_SELECT'])('begins (%s) in the row that lets its run in', async (type) => {
+    const pool = await market.poolOf([{}]);
+    const concurrency = [{ key: '"of-one"', limit: 1 }];
+    const slug = await market.publish([{ ref: 'desk', type, args: { pool: pool.name } }], [], { concurrency });
+    const runs = [await market.start(slug, {}), await market.start(slug, {})];
+    for (const { id } of runs) expect(await market.ended(id)).toMatchObject({ state: 'RUN_STATE_COMPLETED' });
+  });
+
   it('assigns in its own commit, with the run as owner, and puts out the decision', async () => {
     const pool = await market.poolOf([{ max_concurrent: 1 }]);
     const run = await routed(pool.name, { routable: { type: '"ticket"', attributes: { n: 'input.n' } } }, { n: 3 });

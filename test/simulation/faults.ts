@@ -104,10 +104,18 @@ const BY_TIME = {
   worker_partition: 12,
 } as const;
 
+/** Kinds that strike now and then, in wide worlds alone: they are drawn from a stream of their own. */
+const BY_TIME_IF_WIDE = {
+  /** The clock of an engine's machine is stepped by minutes while the engine runs. */
+  clock_jump: 5,
+} as const;
+
+const EVERY_BY_TIME = { ...BY_TIME, ...BY_TIME_IF_WIDE } as const;
+
 /** A kind that strikes a call. */
 export type CallFault = keyof typeof BY_CALL;
 /** A kind that strikes now and then. */
-export type TimedFault = keyof typeof BY_TIME;
+export type TimedFault = keyof typeof EVERY_BY_TIME;
 /** A kind of fault. */
 export type FaultKind = CallFault | TimedFault;
 
@@ -118,7 +126,7 @@ function namesOf<T extends string>(table: Readonly<Record<T, number>>): readonly
 }
 
 /** All kinds that strike now and then. */
-export const TIMED_FAULTS = namesOf(BY_TIME);
+export const TIMED_FAULTS = namesOf(EVERY_BY_TIME);
 /** All kinds. */
 export const FAULT_KINDS: readonly FaultKind[] = [...namesOf(BY_CALL), ...TIMED_FAULTS];
 
@@ -133,13 +141,18 @@ export class Faults {
   readonly #struck = new Map<FaultKind, number>();
   #isHealed = false;
 
-  /** @param without kinds to leave out although the seed draws them */
-  constructor(choices: Choices, without: ReadonlySet<string>) {
+  /**
+   * @param without kinds to leave out although the seed draws them
+   * @param wide what wide worlds draw from; null: this is none
+   */
+  constructor(choices: Choices, without: ReadonlySet<string>, wide: Choices | null = null) {
     const isFair = choices.chance(0.04);
     for (const kind of FAULT_KINDS) {
-      this.#streams.set(kind, new Choices(choices.random.uint32()));
-      const isDrawn = choices.chance(SWARM_SHARE);
-      const share = 0.1 + 0.9 * choices.unit();
+      const from = kind in BY_TIME_IF_WIDE ? wide : choices;
+      if (from === null) continue;
+      this.#streams.set(kind, new Choices(from.random.uint32()));
+      const isDrawn = from.chance(SWARM_SHARE);
+      const share = 0.1 + 0.9 * from.unit();
       if (isDrawn && !isFair && !without.has(kind)) this.#rates.set(kind, share);
     }
   }
@@ -176,7 +189,7 @@ export class Faults {
   nextUs(kind: TimedFault): number | null {
     const share = this.#rates.get(kind);
     if (share === undefined || this.#isHealed) return null;
-    return this.#streams.get(kind)?.exponential((BY_TIME[kind] / share) * 1_000_000) ?? null;
+    return this.#streams.get(kind)?.exponential((EVERY_BY_TIME[kind] / share) * 1_000_000) ?? null;
   }
 
   count(kind: FaultKind): void {

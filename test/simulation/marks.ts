@@ -80,6 +80,16 @@ export const MARKS = {
   inventory_kept: 'a worker that came back kept an attempt',
   inventory_lost: 'a worker came back without an attempt',
   stop_drained: 'a node stopped with runs open',
+  clock_jumped: 'the clock of a machine was stepped by minutes while runs were open',
+  paused: 'somebody paused a run',
+  resumed: 'a run that was paused went on',
+  result_while_paused: 'a step ended while its run was paused',
+  parked_resumed: 'a run that was parked went on',
+  terminated: 'somebody ended a run at once',
+  child_undid: 'a child was the compensation of a step',
+  child_unknown: 'a child was to be of a workflow that there is not',
+  child_of_random: 'a child ran a random plan',
+  step_waited_for_room: 'a step of a random plan stood in line for room under a key',
 } as const;
 
 /** Name of a mark. */

@@ -8,6 +8,7 @@ import type { RunKey } from '../../../engine/src/workflow/coordinator/ports.js';
 import type { Signal } from '../../../engine/src/workflow/machine/index.js';
 import type { AnswerCheck } from '../checks/answer-check.js';
 import type { Truth } from '../checks/truth.js';
+import type { Deed } from '../core/deed.js';
 import type { Sim } from '../core/sim.js';
 import type { Engine } from './engine.js';
 
@@ -75,7 +76,30 @@ export class Client {
         await engine.coordinator.cancel(run, 'enough', 'client');
         this.answers.cancel(run);
       } catch (error) {
-        this.#cancelRefused(run, DuctorError.from(error));
+        this.#refusedFor('cancel', run, DuctorError.from(error));
+      }
+      this.#answered(call);
+    });
+  }
+
+  /** Does something to a run at some engine. */
+  act(run: RunKey, deed: Deed): void {
+    const engine = this.sim.choices.pick(this.engines().filter((other) => other.isServing));
+    if (engine === undefined) return;
+    const call = this.#call(engine, () => undefined);
+    const { coordinator } = engine;
+    const deeds = {
+      pause: () => coordinator.pause(run, 'wait', 'ada'),
+      resume: () => coordinator.resume(run, 'ada'),
+      retry: () => coordinator.retry(run, 'ada'),
+      terminate: () => coordinator.terminate(run, 'enough', 'ada'),
+    };
+    this.#ask(engine, `is asked to ${deed} ${run.runId.slice(-6)}`, async () => {
+      try {
+        await deeds[deed]();
+        this.answers.deed(run, deed);
+      } catch (error) {
+        this.#refusedFor(deed, run, DuctorError.from(error));
       }
       this.#answered(call);
     });
@@ -148,13 +172,13 @@ export class Client {
     else this.sim.violate(`signal ${name}#${id} to ${run.runId}, ${state?.status ?? 'nowhere'}, was refused: ${code}`);
   }
 
-  #cancelRefused(run: RunKey, error: DuctorError): void {
+  #refusedFor(what: string, run: RunKey, error: DuctorError): void {
     const state = this.truth.last(run);
     const isBusy = isAway(error.code);
     const isClosed = error.code === 'run_closed' && state !== undefined && state.closedAtUs !== null;
     const isNowhere = error.code === 'not_found' && state === undefined;
     if (!isBusy && !isClosed && !isNowhere) {
-      this.sim.violate(`cancel of ${run.runId}, ${state?.status ?? 'nowhere'}, was refused: ${error.code}`);
+      this.sim.violate(`${what} of ${run.runId}, ${state?.status ?? 'nowhere'}, was refused: ${error.code}`);
     }
   }
 }

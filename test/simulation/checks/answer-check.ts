@@ -10,6 +10,7 @@ import type {
 } from '../../../engine/src/workflow/coordinator/coordinator.js';
 import type { AttemptRef, RunKey } from '../../../engine/src/workflow/coordinator/ports.js';
 import { isClosed, runOutput, type Signal, type Value } from '../../../engine/src/workflow/machine/index.js';
+import type { Deed } from '../core/deed.js';
 import type { Sim } from '../core/sim.js';
 import { attemptName, runName, shortRef, signalName } from './names.js';
 import type { Truth } from './truth.js';
@@ -89,6 +90,13 @@ export class AnswerCheck {
       this.sim.violate(`cancel of ${run.runId} was acknowledged and is nowhere`);
     }
     this.cancelled.set(runName(run), run);
+  }
+
+  /** Something that somebody did to a run was answered. */
+  deed(run: RunKey, deed: Deed): void {
+    const name = `${deed} ${runName({ tenantId: run.tenantId, runId: this.truth.chainId(run) })}`;
+    if (!this.truth.mailedDeeds.has(name)) this.sim.violate(`${deed} of ${run.runId} was acknowledged and is nowhere`);
+    if (deed === 'terminate') this.cancelled.set(runName(run), run);
   }
 
   /** A signal was answered. */

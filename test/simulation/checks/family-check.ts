@@ -7,7 +7,7 @@
  */
 import type { RunKey } from '../../../engine/src/workflow/coordinator/ports.js';
 import type { Entry, RunState, StepState } from '../../../engine/src/workflow/machine/index.js';
-import { runOutput } from '../../../engine/src/workflow/machine/index.js';
+import { runOutput, stepAt } from '../../../engine/src/workflow/machine/index.js';
 import type { Sim } from '../core/sim.js';
 import { runName } from './names.js';
 import type { Truth } from './truth.js';
@@ -27,7 +27,7 @@ function checkBirth(sim: Sim, truth: Truth, state: RunState): void {
     sim.violate(`run ${runId} was started by no step of run ${family.parentId}`);
   const root = parent?.family?.rootId ?? parent?.chain?.chainId ?? parent?.runId;
   if (root !== family.rootId) sim.violate(`run ${runId} has the root ${family.rootId}, not ${root ?? 'any'}`);
-  sim.marks.reach('child_started');
+  sim.marks.reach(state.familySlug === 'twig' ? 'child_of_random' : 'child_started');
 }
 
 function checkOutcome(sim: Sim, truth: Truth, state: RunState, entry: Entry): void {
@@ -66,6 +66,7 @@ export function checkFamily(sim: Sim, truth: Truth, state: RunState, entries: re
   for (const entry of entries) {
     if (entry.kind !== 'child_started') continue;
     truth.births.set(runName({ tenantId, runId: entry.runId }), `${state.runId} ${entry.path}`);
+    if (stepAt(truth.planOf(state), entry.path)?.compensates) sim.marks.reach('child_undid');
   }
   if (state.seq === 1) checkBirth(sim, truth, state);
   for (const entry of entries) checkOutcome(sim, truth, state, entry);

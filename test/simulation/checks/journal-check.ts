@@ -29,6 +29,7 @@ import {
 import { plainState } from '../../../engine/src/workflow/testing/plain-state.js';
 import type { Sim } from '../core/sim.js';
 import { checkFamily } from './family-check.js';
+import { checkHeld } from './held-check.js';
 import { BODY_CODES } from './payloads.js';
 import { attemptName, runName, signalName } from './names.js';
 import { isEarly, noteDue } from './time-check.js';
@@ -101,6 +102,7 @@ export class JournalCheck {
       }
       const entries = decodeEntries(write.entries, shelf);
       if (shelf.missing.size > 0) this.sim.violate(`${where} refers to values that its run does not have`);
+      checkHeld(this.sim, before, entries, where);
       this.#entries(write, run, entries, where);
       run.state = fold(before, entries, { seq: write.seq, atUs: write.atUs });
       checkFamily(this.sim, this.truth, run.state, entries);
@@ -217,6 +219,7 @@ export class JournalCheck {
         if (entry.error.code === 'timeout') marks.reach('attempt_timed_out');
         if (entry.error.code === 'worker_lost') marks.reach('worker_lost');
         if (entry.error.code === 'recipient_capacity_exhausted') marks.reach('selection_refused');
+        if (entry.error.code === 'workflow_not_published') marks.reach('child_unknown');
         if (entry.error.code === 'value_too_large') marks.reach('value_too_large');
         return;
       case 'signal_taken':
@@ -230,6 +233,15 @@ export class JournalCheck {
       case 'body_failed':
         if (isRanked(before, entry.path, entry.index)) marks.reach('fell_through');
         return;
+      case 'step_asked':
+        if (before.familySlug === 'wide' || before.familySlug === 'twig') marks.reach('step_waited_for_room');
+        return;
+      case 'run_paused':
+        return marks.reach('paused');
+      case 'run_resumed':
+        return marks.reach(before.paused === null ? 'parked_resumed' : 'resumed');
+      case 'run_terminated':
+        return marks.reach('terminated');
       case 'run_compensating':
         return marks.reach('compensated');
       case 'cancel_requested':

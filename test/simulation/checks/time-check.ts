@@ -13,7 +13,8 @@ function waitsForTime(entry: Entry, due: ReadonlyMap<string, number>, before: Ru
       // A wait has no attempts; a DATAFLOW step has no due time.
       return entry.attempt === 0;
     case 'step_scheduled':
-      // Who stands in line waits for its turn; its due time is when it gives up.
+      // Who stands in line waits for its turn; its due time is when it gives up. What parked a run is tried at once.
+      if (before.parked?.step === entry.path) return false;
       return entry.attempt > 1 && before.steps.get(entry.path)?.gate?.state !== 'waiting';
     case 'attempt_failed':
     case 'step_failed':

@@ -22,6 +22,8 @@ export class Truth {
   readonly mailedResults = new Set<string>();
   /** Runs whose cancel went into a mailbox. */
   readonly mailedCancels = new Set<string>();
+  /** What people did to runs that went into a mailbox: the deed and the name of the first run of the chain. */
+  readonly mailedDeeds = new Set<string>();
   /** Signals that went into a mailbox. */
   readonly mailedSignals = new Set<string>();
   /** Signals that stand in a journal. */

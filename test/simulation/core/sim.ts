@@ -22,6 +22,8 @@ export class Sim {
     readonly faults: Faults,
     readonly marks: Marks,
     readonly trace: Trace,
+    /** What wide worlds draw from; null: this is none. */
+    readonly wide: Choices | null = null,
   ) {}
 
   /** Time of the world and of its database, microseconds since 1970. */

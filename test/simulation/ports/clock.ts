@@ -20,6 +20,8 @@ export interface SimClock extends SystemClock {
   readonly isLearning: boolean;
   /** Draws another error bound and another error within it. False: it has none to draw. */
   step(): boolean;
+  /** The clock of the machine is set, by minutes. False: there is none. */
+  jump(byMs: number): boolean;
 }
 
 /** What worlds do to clocks. */
@@ -66,6 +68,7 @@ function model(sim: Sim, actor: Actor, isSkewed: boolean): SimClock {
     observe: () => undefined,
     isLearning: false,
     step,
+    jump: () => false,
   };
 }
 
@@ -73,11 +76,15 @@ function learning(sim: Sim, actor: Actor): SimClock {
   const { choices, faults } = sim;
   const bornUs = sim.scheduler.nowUs;
   const rate = 1 + choices.int(-DRIFT_MAX_PPM, DRIFT_MAX_PPM) / 1_000_000;
-  const skewMs = faults.strikes('clock_skew') ? choices.int(-SKEW_MAX_MS, SKEW_MAX_MS) : 0;
+  let skewMs = faults.strikes('clock_skew') ? choices.int(-SKEW_MAX_MS, SKEW_MAX_MS) : 0;
   const clock = learningClock({
     monotonicMs: () => ((sim.scheduler.nowUs - bornUs) / 1000) * rate,
     wallMs: () => sim.nowUs / 1000 + skewMs,
     ...timers(sim, actor, rate),
   });
-  return { ...clock, isLearning: true, step: () => false };
+  const jump = (byMs: number): boolean => {
+    skewMs += byMs;
+    return true;
+  };
+  return { ...clock, isLearning: true, step: () => false, jump };
 }

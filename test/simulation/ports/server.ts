@@ -25,6 +25,7 @@ import { VENOM } from '../checks/payloads.js';
 import { checkHoldings } from '../checks/holding-check.js';
 import type { JournalCheck } from '../checks/journal-check.js';
 import { attemptName, runName, signalName } from '../checks/names.js';
+import { DEEDS } from '../core/deed.js';
 import type { Actor } from '../core/sim-event.js';
 import type { Sim } from '../core/sim.js';
 
@@ -155,6 +156,11 @@ export class Server {
       if (answers[index] !== 'sent') continue;
       const input = decodeInput(message.body);
       if (input.kind === 'cancel') this.check.truth.mailedCancels.add(runName(message));
+      if (DEEDS.has(input.kind)) {
+        const { tenantId } = message;
+        const { truth } = this.check;
+        truth.mailedDeeds.add(`${input.kind} ${runName({ tenantId, runId: truth.chainId(message) })}`);
+      }
       if (input.kind === 'signal') {
         const { truth } = this.check;
         truth.mailedSignals.add(signalName(message.tenantId, truth.chainId(message), input));

@@ -6,6 +6,7 @@ import type { World } from './world.js';
 
 const SECOND_US = 1_000_000;
 const MAX_ENGINES = 6;
+const JUMP_MAX_MS = 30 * 60_000;
 
 /** Strikes; false: there was nobody to strike. */
 type Strike = () => boolean;
@@ -46,6 +47,7 @@ export class Fate {
       session_flap: () => this.#flap(),
       heartbeat_loss: () => this.#mute(),
       clock_step: () => this.#anyEngine()?.clock.step() ?? false,
+      clock_jump: () => this.#jump(),
     };
   }
 
@@ -106,6 +108,16 @@ export class Fate {
     );
     if (engine === undefined) return false;
     world.stopEngine(engine);
+    return true;
+  }
+
+  /** As when a machine is told the time after it had a wrong one for long. */
+  #jump(): boolean {
+    const { wide, choices, marks } = this.world.sim;
+    const byMs = (wide ?? choices).int(-JUMP_MAX_MS, JUMP_MAX_MS);
+    const engine = this.#anyEngine();
+    if (engine?.clock.jump(byMs) !== true) return false;
+    if (this.world.truth.open().length > 0) marks.reach('clock_jumped');
     return true;
   }
 

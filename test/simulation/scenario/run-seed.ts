@@ -11,6 +11,9 @@ import { drawRepeat, drawSignals, drawStart, drawUpdate, drawWorld, type Draw } 
 import { Fate } from './fate.js';
 import { looseEnds } from './loose-ends.js';
 import { drawPlans, type DrawnPlans } from './plans.js';
+import { lookAfter, planPeople } from './people.js';
+import { wideChoices } from './wide.js';
+import { drawWidePlans } from './wide-plans.js';
 import { World } from './world.js';
 
 /** What became of a seed. */
@@ -102,7 +105,9 @@ function answerWaiting(world: World, state: RunState): void {
 
 /** Somebody looks after parked runs: they are cancelled, which is how a dead letter is closed. */
 function operator(world: World): void {
+  const { wide } = world.sim;
   for (const state of world.truth.open()) {
+    if (wide !== null && lookAfter(world, wide, state)) continue;
     if (state.parked !== null) world.client.cancel({ tenantId: state.tenantId, runId: state.runId });
     answerWaiting(world, state);
   }
@@ -118,6 +123,7 @@ async function live(world: World, draw: Draw, sampleOf: SeedOptions['sampleOf'])
   for (let count = 0; count < draw.engines; count += 1) world.addEngine(null);
   for (let count = 0; count < draw.workers; count += 1) world.addWorker();
   planClients(world, draw, sampleOf);
+  if (sim.wide !== null) planPeople(world, sim.wide, draw.safetyUs);
   new Fate(world).begin();
   await scheduler.run(draw.safetyUs, nothing, isOver);
   sim.note('HEALED');
@@ -137,6 +143,12 @@ async function live(world: World, draw: Draw, sampleOf: SeedOptions['sampleOf'])
   if (!isOver()) for (const what of looseEnds(world)) sim.violate(what);
 }
 
+/** Plans of a seed; a wide world has more of them. */
+function drawnFor(choices: Choices, wide: Choices | null): DrawnPlans {
+  const { plans, coming } = drawPlans(choices);
+  return { plans: wide === null ? plans : [...plans, ...drawWidePlans(wide)], coming };
+}
+
 /** Plans of a caller are there from the beginning. */
 function given(plans: readonly Plan[]): DrawnPlans {
   return { plans, coming: [] };
@@ -149,15 +161,17 @@ function record<K extends string>(counts: ReadonlyMap<K, number>): Readonly<Reco
 /** Runs one seed to its end. Never rejects for what goes wrong in the world: that stands in the report. */
 export async function runSeed(seed: number, options: SeedOptions = {}): Promise<SeedReport> {
   const choices = new Choices(seed);
-  const faults = new Faults(choices, options.without ?? new Set());
+  // Plans of a caller are all there is to be.
+  const wide = options.plans === undefined ? wideChoices(seed) : null;
+  const faults = new Faults(choices, options.without ?? new Set(), wide);
   const marks = new Marks();
   const trace = new Trace(options.print ?? null);
   const scheduler = new Scheduler(choices, trace);
-  const sim = new Sim(scheduler, choices, faults, marks, trace);
+  const sim = new Sim(scheduler, choices, faults, marks, trace, wide);
   const draw = drawWorld(choices);
   const bug = options.bug ?? null;
   const world = new World(sim, {
-    ...(options.plans === undefined ? drawPlans(choices) : given(options.plans)),
+    ...(options.plans === undefined ? drawnFor(choices, wide) : given(options.plans)),
     bug,
     ...draw,
   });

@@ -7,7 +7,7 @@ import type { HoldingFamily, Selected, Selecting } from '../machine/selecting.js
 import { AdmissionBook, type Outside } from './admission-book.js';
 import { AskingGate } from './asking-gate.js';
 import type { Verdict } from './commit-batch.js';
-import type { GateLocks, GateUsage } from './gate-ports.js';
+import type { GateLocks, GateUsage, SelectionAsk } from './gate-ports.js';
 import type { GateDecision, GateOutcome, InboxMessage, TickOutcome } from './ports.js';
 import { encodeInput } from './run-logic.js';
 import { failedBy } from './route-answer.js';
@@ -30,6 +30,8 @@ class BookGate extends AskingGate {
     readonly cell: RunCell,
     readonly book: SemaphoreBook,
     readonly admission: AdmissionBook,
+    /** Selections that were locked for. */
+    readonly known: readonly SelectionAsk[],
   ) {
     super(cell);
   }
@@ -52,6 +54,7 @@ class BookGate extends AskingGate {
     const asked = super.select(selecting);
     if (asked !== null) return asked;
     if (this.cell.isLockedOut) return LOCKED_OUT;
+    if (this.#isNew(selecting)) return null;
     const { tenantId, runId } = this.run;
     const answer = this.admission.select({ tenantId, runId, family: selecting.family }, selecting, this.cell.said);
     if (answer.kind !== 'outside') return answer;
@@ -63,6 +66,7 @@ class BookGate extends AskingGate {
     const asked = super.route(work);
     if (asked !== null) return asked;
     if (this.cell.isLockedOut) return failedBy(new DuctorError(LOCKED_OUT.code, LOCKED_OUT.message));
+    if (this.#isNew(work)) return null;
     const answer = this.admission.route(this.run, work, this.cell.said);
     if (answer.kind !== 'outside') return answer;
     this.#reach(work.path, answer);
@@ -74,6 +78,13 @@ class BookGate extends AskingGate {
     const came = this.admission.withdraw(this.run.tenantId, itemId);
     if (came === null) this.isOutside = true;
     return came;
+  }
+
+  /** Whether nobody knew of it before the locks: neither its pool was read then, nor what else it is decided by. */
+  #isNew({ path, pool }: Pick<RoutingWork, 'path' | 'pool'>): boolean {
+    const isKnown = this.known.some((each) => each.path === path && each.pool === pool);
+    if (!isKnown) this.isOutside = true;
+    return !isKnown;
   }
 
   /** Notes what has to be locked, or asked, before there is an answer. */
@@ -115,6 +126,15 @@ function messageOf({ to, ticket, startAtUs }: Turn, book: SemaphoreBook): Omit<I
   return { tenantId, runId, kind: 'semaphore', body: encodeInput(input) };
 }
 
+/** What is selected in a tick, as far as it is known before anything is locked: also what its last try came to. */
+export function selectionsOf({ gated, cell }: Pick<Tick, 'gated' | 'cell'>): readonly SelectionAsk[] {
+  if (gated === null) return [];
+  const { selections } = gated.asked;
+  if (cell.gateSelections.length === 0) return selections;
+  const paths = new Set(selections.map(({ path }) => path));
+  return [...selections, ...cell.gateSelections.filter(({ path }) => !paths.has(path))];
+}
+
 /** A batch of the gate lane while it is decided. */
 export class GateBatch {
   /** As they were decided; null: not yet, it goes into the next batch. */
@@ -130,8 +150,8 @@ export class GateBatch {
   get locks(): GateLocks {
     const semaphores = this.ticks.flatMap(({ gated, cell }) => [...(gated?.asked.keys ?? []), ...cell.gateKeys]);
     const selections = this.ticks.flatMap(({ gated, cell }) => {
-      if (gated === null || cell.isLockedOut) return [];
-      return gated.asked.selections.map((each) => ({ ...each, reached: cell.gatePools }));
+      if (cell.isLockedOut) return [];
+      return selectionsOf({ gated, cell }).map((each) => ({ ...each, reached: cell.gatePools }));
     });
     const families = this.ticks.flatMap(({ gated, cell }) => [...(gated?.asked.families ?? []), ...cell.gateFamilies]);
     const items = this.ticks.flatMap(({ gated, cell }) => [...(gated?.asked.items ?? []), ...cell.gateItems]);
@@ -157,12 +177,13 @@ export class GateBatch {
     const { cell } = tick;
     const fork = book.fork();
     const mark = admission.mark();
-    const gate = new BookGate(cell, fork, admission);
+    const gate = new BookGate(cell, fork, admission, selectionsOf(tick));
     const result = tick.gated.compute(gate);
     // The next batch locks what this one was asked for.
     cell.gateKeys = gate.isOutside ? [...gate.keys.values()] : [];
     cell.gateFamilies = gate.isOutside ? gate.asked.families : [];
     cell.gateItems = gate.isOutside ? gate.asked.items : [];
+    cell.gateSelections = gate.isOutside ? gate.asked.selections : [];
     cell.gatePools = gate.isOutside ? [...new Set([...cell.gatePools, ...gate.pools])] : [];
     cell.unasked = gate.asked.selections
       .filter(({ path }) => gate.unasked.has(path))

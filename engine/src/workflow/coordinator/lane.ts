@@ -20,6 +20,7 @@ import { commitBatch, type CommitEnvironment, type Verdict } from './commit-batc
 import { isLookedUp, isPassedOn } from './continuing.js';
 import { noEffects, perform, type Effects } from './effects.js';
 import { Fifo } from './fifo.js';
+import { selectionsOf } from './gate.js';
 import type { CommitLane } from './gate-ports.js';
 import { laneEnvironments, membersOf } from './lane-environments.js';
 import type { RunCell } from './run-cell.js';
@@ -263,7 +264,7 @@ export class Lane {
       case 'written':
         return written(this.world, verdict.tick ?? tick, effects);
       case 'again':
-        tick.cell.isLockedOut = verdict.isLockedOut === true && (tick.gated?.asked.selections.length ?? 0) > 0;
+        tick.cell.isLockedOut = verdict.isLockedOut === true && selectionsOf(tick).length > 0;
         return oncemore(this.world, tick);
       case 'conflict':
         return conflicted(this.world, tick);

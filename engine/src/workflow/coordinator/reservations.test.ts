@@ -60,6 +60,19 @@ describe('a run that selects', () => {
     check();
   });
 
+  it.each(['SELECT', 'ROUTE'] as const)('begins with a %s in the row that lets the run in', async (type) => {
+    const first = type === 'SELECT' ? SELECT : ({ type, pool: 'buyers' } as const);
+    const one = { concurrency: [{ key: template(() => 'serial'), limit: 1 }], rate: null };
+    const { start, status, error, kit, check } = await market([{ steps: { first }, semaphores: one }], [{}]);
+    const ids = [await start(), await start()];
+    expect(ids.map((id) => [status(id), error(id)])).toEqual([
+      ['COMPLETED', undefined],
+      ['COMPLETED', undefined],
+    ]);
+    expect([kit.db.semaphores.holds.size, kit.db.reservations.held]).toEqual([0, []]);
+    check();
+  });
+
   it('takes a slate whole or not at all', async () => {
     const capacities = [{ max_concurrent: 1 }, { max_concurrent: 1 }, { max_concurrent: 1 }];
     const plans = [thenCall(), thenCall({ slateSize: 3, atLeast: 3 })];

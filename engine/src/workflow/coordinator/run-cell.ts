@@ -66,6 +66,8 @@ export interface RunCell extends RunKey {
   gateKeys: readonly SemaphoreKey[];
   /** Pools that the selections of its last try came to beyond what it had locked. */
   gatePools: readonly string[];
+  /** Selections that its last try came to beyond what it had locked: steps that began once something was granted. */
+  gateSelections: readonly SelectionAsk[];
   /** Claim items that its last try was asked to take out beyond what it had locked. */
   gateItems: readonly ItemKey[];
   /** Families that its last try was asked for beyond what it had locked. */
@@ -120,6 +122,7 @@ export function coldCell(run: RunKey): RunCell {
     takesAll: false,
     gateKeys: [],
     gatePools: [],
+    gateSelections: [],
     gateFamilies: [],
     gateItems: [],
     unasked: [],

@@ -225,8 +225,8 @@ export function oncemore(world: World, tick: Tick): void {
   cell.phase = 'ready';
   putBack(cell, inputsOf(tick));
   if (cell.unasked.length > 0) return askApps(world, cell);
-  const { gateKeys, gatePools, gateFamilies, gateItems } = cell;
-  const asked = gateKeys.length + gatePools.length + gateFamilies.length + gateItems.length;
+  const { gateKeys, gatePools, gateSelections, gateFamilies, gateItems } = cell;
+  const asked = gateKeys.length + gatePools.length + gateSelections.length + gateFamilies.length + gateItems.length;
   const isAsked = asked > 0 || cell.isLockedOut;
   if (isAsked) world.toGate(cell);
   else setAside(world, cell, AGAIN_MS);

@@ -66,7 +66,7 @@ export class MemoryReservations {
     const tenants = [...new Set([...selections, ...families, ...items].map(({ tenantId }) => tenantId))];
     const unique = [...new Map(families.map((family) => [familyName(family), family])).values()];
     return {
-      tenants: tenants.map((tenantId) => this.#tenant(tenantId, nowUs)),
+      tenants: tenants.map((tenantId) => this.#tenant(tenantId, selections, nowUs)),
       families: unique.map((family) => {
         const held = this.held.filter((each) => familyName(each) === familyName(family));
         return { tenantId: family.tenantId, rootId: family.rootId, held, runs: source.runsOf(family) };
@@ -130,8 +130,12 @@ export class MemoryReservations {
     }
   }
 
-  #tenant(tenantId: string, nowUs: number): ReservationUsage['tenants'][number] {
-    const own = this.pools.filter((pool) => pool.tenantId === tenantId);
+  /** Of pools only those are read that somebody asked for, as in the database. */
+  #tenant(tenantId: string, asked: readonly SelectionAsk[], nowUs: number): ReservationUsage['tenants'][number] {
+    const asks = asked.filter((each) => each.tenantId === tenantId);
+    const names = new Set(asks.flatMap(({ pool, reached }) => [pool, ...reached]));
+    const isRead = ({ name, view: { id } }: MemoryPool): boolean => names.has(name) || names.has(id);
+    const own = this.pools.filter((pool) => pool.tenantId === tenantId && isRead(pool));
     const standing = own.map(({ view }): [string, PoolStanding] => [view.id, this.#standing(view)]);
     const others = [...this.accounts].map(([id, account]): [string, Account] => {
       return [id, { ...account, maxConcurrent: 0, dailyLimit: 0 }];

@@ -1,0 +1,28 @@
+/** Plans of wide worlds: random ones in which more of the language is drawn, in families of their own. */
+import fc from 'fast-check';
+import type { Plan } from '../../../engine/src/workflow/machine/index.js';
+import { plansOver } from '../../../engine/src/workflow/testing/random-plan.js';
+import type { Choices } from '../core/choices.js';
+import { SECOND_POOL, SIMULATED_POOL } from './pools.js';
+import { widened } from './widen.js';
+
+const RANDOM_PLANS = plansOver([SIMULATED_POOL, SECOND_POOL]);
+
+function random(choices: Choices, count: number): readonly Plan[] {
+  return fc.sample(RANDOM_PLANS, { seed: choices.random.uint32() | 0, numRuns: count });
+}
+
+function family(familySlug: string, plans: readonly Plan[]): readonly Plan[] {
+  return plans.map((plan, index) => ({ ...plan, familySlug, version: index + 1 }));
+}
+
+/**
+ * The plans that a wide world has beside the others. Runs of `wide` start all others, runs of `twig` those that start
+ * none.
+ */
+export function drawWidePlans(choices: Choices): readonly Plan[] {
+  const twigs = random(choices, 2).map((plan) => widened(plan, { choices, children: ['leaf'], isRoot: false }));
+  const children = ['leaf', 'branch', 'twig', 'twig'];
+  const wide = random(choices, choices.int(3, 6)).map((plan) => widened(plan, { choices, children, isRoot: true }));
+  return [...family('twig', twigs), ...family('wide', wide)];
+}
