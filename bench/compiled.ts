@@ -13,8 +13,8 @@ const SOURCE = join(ROOT, 'engine/src/');
 function engineFromDist(outFolder: string): Plugin {
   return {
     name: 'engine-from-dist',
-    setup({ onResolve }) {
-      onResolve({ filter: /\/engine\/src\// }, ({ path, resolveDir }) => {
+    setup(bundling) {
+      bundling.onResolve({ filter: /\/engine\/src\// }, ({ path, resolveDir }) => {
         const built = join(ROOT, 'engine/dist', relative(SOURCE, join(resolveDir, path)));
         return { path: `./${relative(outFolder, built)}`, external: true };
       });
