@@ -15,6 +15,7 @@ export { type EndpointOptions, type RegisteredEndpoint, registerEndpoint } from 
 export { type CallbackServer, type ServeCallbacksOptions, serveCallbacks } from './callback/serve-callbacks.js';
 export type {
   AssignmentStateName,
+  AssignmentClockView,
   AssignmentView,
   DecisionListOptions,
   DecisionPage,

@@ -91,6 +91,7 @@ describe('the page about routing', () => {
     expect(await run('state=ASSIGNMENT_STATE_ACTIVE')).toMatchObject([{ id: variables['ASSIGNMENT_ID'] }]);
     expect(await run('/api/routing/outcomes')).toMatchObject({ failures_in_a_row: 0, latency_ms: 350 });
     expect(await run(':respond')).toMatchObject({ responded_at: expect.any(String) });
+    expect(await run(':set_work_state')).toMatchObject({ work_state: 'waiting_customer', clocks: [] });
     expect(await run(':complete')).toMatchObject({ state: 'ASSIGNMENT_STATE_COMPLETED' });
   });
 

@@ -1,8 +1,15 @@
 /** Nodes that offer work, and share nothing but a database whose time is the test's. */
 import { memoryBus } from '../../engine/src/bus/index.js';
 import { createCelCompiler } from '../../engine/src/expressions/index.js';
-import { systemClock, systemRandom, uuidV7 } from '../../engine/src/kernel/index.js';
-import { createRouting, OfferDriver, type OfferEvent, type Routing } from '../../engine/src/routing/index.js';
+import { DuctorError, systemClock, systemRandom, uuidV7 } from '../../engine/src/kernel/index.js';
+import {
+  createRouting,
+  OfferDriver,
+  SlaDriver,
+  type OfferEvent,
+  type Routing,
+  type RouteCall,
+} from '../../engine/src/routing/index.js';
 import { checkRoutable } from '../../engine/src/routing/core/routable.js';
 import type { Database, Row } from '../../engine/src/store/index.js';
 
@@ -10,6 +17,7 @@ import type { Database, Row } from '../../engine/src/store/index.js';
 interface OfferNode {
   readonly routing: Routing;
   readonly driver: OfferDriver;
+  readonly clocks: SlaDriver;
 }
 
 /** A decision about work, with its assignments as they are now. */
@@ -26,6 +34,8 @@ export class OfferWorld {
   /** What the drivers told, as `kind outcome`. */
   readonly events: string[] = [];
   readonly errors: unknown[] = [];
+  /** Whether nodes die before they have late work routed again. */
+  isDying = false;
   readonly #clock = systemClock();
   readonly #random = systemRandom();
 
@@ -62,10 +72,10 @@ export class OfferWorld {
     return { poolId, ids };
   }
 
-  async route(id: string, poolId: string): Promise<void> {
+  async route(id: string, poolId: string, work: object = {}): Promise<void> {
     await this.routing.router.route({
       ...{ tenantId: this.tenantId, principalId: this.newId(), idempotencyKey: '' },
-      ask: { routable: checkRoutable({ id }), poolId, recipientId: undefined, excluded: [], previous: [] },
+      ask: { routable: checkRoutable({ ...work, id }), poolId, recipientId: undefined, excluded: [], previous: [] },
     });
   }
 
@@ -96,6 +106,23 @@ export class OfferWorld {
     return 'code' in result ? result.code : result.state;
   }
 
+  /** Says by the i-th node what work waits for; empty: nothing. Returns the code of the refusal, if there is one. */
+  async setWorkState(assignmentId: string, state: string, node = 0): Promise<string> {
+    const by = { tenantId: this.tenantId, principalId: this.newId(), name: 'test', scopes: new Set<never>() };
+    const workState = state === '' ? null : state;
+    try {
+      await this.nodes[node]?.routing.setWorkState({ by, method: 'test' }, { assignmentId, workState, reason: '' });
+      return '';
+    } catch (error) {
+      return DuctorError.from(error).code;
+    }
+  }
+
+  /** All nodes look at the clocks of assignments at once. */
+  async lookAtClocks(): Promise<void> {
+    await Promise.all(this.nodes.map(({ clocks }) => clocks.turn()));
+  }
+
   /** All nodes look at once. */
   async look(): Promise<void> {
     await Promise.all(this.nodes.map(({ driver }) => driver.turn()));
@@ -121,6 +148,16 @@ export class OfferWorld {
       onEvent: ({ kind, outcome }: OfferEvent) => void this.events.push(`${kind} ${outcome}`),
       onError: (error) => void this.errors.push(error),
     });
-    return { routing, driver };
+    const route = async (call: RouteCall) => {
+      if (this.isDying) throw new DuctorError('database_unavailable', 'the node dies here');
+      return routing.router.route(call);
+    };
+    const clocks = new SlaDriver({
+      ...{ db: this.db, clock, assignments: routing.assignments, route },
+      onEvent: ({ kind, clock: { assignmentId, clause } }) =>
+        void this.events.push(`${kind} ${clause} ${assignmentId}`),
+      onError: (error) => void this.errors.push(error),
+    });
+    return { routing, driver, clocks };
   }
 }

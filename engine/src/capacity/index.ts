@@ -33,6 +33,7 @@ export type { AssignmentQuery } from './assignments/sql/read-assignments.js';
 export { insertAssignments } from './assignments/sql/insert-assignments.js';
 export { readAssignments } from './assignments/sql/read-assignments.js';
 export { writeAssignments } from './assignments/sql/write-assignments.js';
+export { setWorkState, type WorkStateChange } from './assignments/set-work-state.js';
 export { notAdmitted } from './assignments/not-admitted.js';
 export type { StoredAssignment } from './assignments/stored-assignment.js';
 export {

@@ -18,6 +18,7 @@ export { claimField } from './objects/claim.js';
 export { FALLBACK_KINDS, FALLBACK_REASONS, OUTAGE_REASONS, type Fallback } from './objects/fallback.js';
 export { fallbacksOf, poolCheck, queuesOf, standbysOf, type PoolFields } from './objects/pool.js';
 export type { PoolConfig } from './objects/pool-config.js';
+export { raisedBy } from './objects/sla.js';
 export {
   RECIPIENT_STATES,
   recipientCheck,

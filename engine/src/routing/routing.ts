@@ -18,7 +18,8 @@ import { createOutcomes, type Outcomes } from './outcomes/outcomes.js';
 import type { Decision } from './pipeline/decision.js';
 import { answerOffers } from './offers/sql/offers.js';
 import { createShadows, type Shadows } from './shadow/shadows.js';
-import { readClocks, type StoredClock } from './sla/sql/clocks.js';
+import { lookSoon, readClocks, type StoredClock } from './sla/sql/clocks.js';
+import { createWorkStates, type SetWorkState } from './sla/work-states.js';
 import { PoolViews } from './views/pool-views.js';
 
 /** What it needs. */
@@ -59,6 +60,7 @@ export interface Routing extends Directory {
   readonly outcomes: Outcomes;
   /** Clocks of assignments, in the order in which they are due. */
   readonly slaClocks: (tenantId: string, assignmentIds: readonly string[]) => Promise<readonly StoredClock[]>;
+  readonly setWorkState: SetWorkState;
   /** For workflows that select. */
   readonly selection: SelectionParts;
 }
@@ -93,10 +95,17 @@ export function createRouting(options: RoutingOptions): Routing {
           answered.map(({ assignmentId, state }) => ({ assignmentId, isDeclined: state === 'declined' })),
         ),
       onEnded: claimsFollow(waiters),
+      onWaited: (tx, tenantId, waited) =>
+        lookSoon(
+          tx,
+          tenantId,
+          waited.map(({ assignmentId }) => assignmentId),
+        ),
     }),
     claims: createClaims({ db, clock, views, newId, waiters }),
     board: createBoard(db),
     outcomes: createOutcomes(db, views),
+    setWorkState: createWorkStates(db, views),
     slaClocks: (tenantId, assignmentIds) => readClocks(db.asTenant(tenantId), tenantId, assignmentIds),
     selection: { views, seedKey, engine, askApps: (call, found) => asking.fill(call, found) },
   };

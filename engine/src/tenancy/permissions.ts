@@ -91,6 +91,7 @@ export const PERMISSIONS: Readonly<Record<string, Scope | typeof PUBLIC>> = {
   '/ductor.v1.AssignmentService/ListAssignments': 'assignment:read',
   '/ductor.v1.AssignmentService/ReleaseAssignment': 'assignment:write',
   '/ductor.v1.AssignmentService/RespondAssignment': 'assignment:write',
+  '/ductor.v1.AssignmentService/SetAssignmentWorkState': 'assignment:write',
   '/ductor.v1.AuditService/ListAuditEvents': 'audit:read',
   '/ductor.v1.BridgeService/Beat': 'bridge:work',
   '/ductor.v1.BridgeService/Work': 'bridge:work',

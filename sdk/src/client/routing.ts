@@ -3,6 +3,7 @@ import type { CallOptions, ChannelCredentials, ClientOptions, Metadata } from '@
 import { checkNames } from '../connection/field-checks.js';
 import {
   type Assignment,
+  type AssignmentClock,
   AssignmentServiceClient,
   AssignmentState,
   type GetAssignmentResponse,
@@ -81,6 +82,28 @@ export interface AssignmentView {
   readonly createdAt: Date | undefined;
   readonly committedAt: Date | undefined;
   readonly endedAt: Date | undefined;
+  /** When its recipient answered first. */
+  readonly respondedAt: Date | undefined;
+  /** What it waits for, in words of those who do it; empty: nothing. */
+  readonly workState: string;
+  /** By the SLA of its pool, what is due first in front. Filled by `assignment` and `setWorkState`. */
+  readonly clocks: readonly AssignmentClockView[];
+}
+
+/** The clock of one clause of an SLA; absent moments have not come. */
+export interface AssignmentClockView {
+  /** "pickup", "first_response" or "resolve". */
+  readonly clause: string;
+  readonly warnAt: Date | undefined;
+  readonly dueAt: Date | undefined;
+  readonly warnedAt: Date | undefined;
+  readonly breachedAt: Date | undefined;
+  /** When it was seen to be kept, or to be over without. */
+  readonly settledAt: Date | undefined;
+  /** Since when it stands still. */
+  readonly pausedAt: Date | undefined;
+  /** By how much its breach has raised the priority of the work. */
+  readonly raisedPriorityBy: number;
 }
 
 /** How work went. */
@@ -156,6 +179,10 @@ export interface RoutingCalls {
   complete(assignmentId: string): Promise<AssignmentView>;
   /** The work is taken away: its units are free again. */
   release(assignmentId: string, reason?: string): Promise<AssignmentView>;
+  /** The recipient of active work has answered for the first time. */
+  respond(assignmentId: string, reason?: string): Promise<AssignmentView>;
+  /** Says what active work waits for, such as "waiting_customer"; empty: for nothing any more. */
+  setWorkState(assignmentId: string, workState: string, reason?: string): Promise<AssignmentView>;
 }
 
 /** Channels of the calls. */
@@ -182,11 +209,21 @@ const STATES: Readonly<Partial<Record<AssignmentState, AssignmentStateName>>> = 
   [AssignmentState.ASSIGNMENT_STATE_RELEASED]: 'RELEASED',
 };
 
-function assignmentView({ state, createdAt, committedAt, endedAt, ...rest }: Assignment): AssignmentView {
+function clockView({ clause, raisedPriorityBy, ...at }: AssignmentClock): AssignmentClockView {
+  return {
+    ...{ clause, raisedPriorityBy, warnAt: dateOf(at.warnAt), dueAt: dateOf(at.dueAt) },
+    ...{ warnedAt: dateOf(at.warnedAt), breachedAt: dateOf(at.breachedAt), settledAt: dateOf(at.settledAt) },
+    pausedAt: dateOf(at.pausedAt),
+  };
+}
+
+function assignmentView(assignment: Assignment): AssignmentView {
+  const { state, createdAt, committedAt, endedAt, respondedAt, clocks, ...rest } = assignment;
   return {
     ...rest,
     state: STATES[state] ?? 'UNKNOWN',
     ...{ createdAt: dateOf(createdAt), committedAt: dateOf(committedAt), endedAt: dateOf(endedAt) },
+    ...{ respondedAt: dateOf(respondedAt), clocks: clocks.map(clockView) },
   };
 }
 
@@ -215,6 +252,10 @@ function assignmentCalls(client: AssignmentServiceClient, setup: Setup) {
     complete: (assignmentId) => ask((done) => client.completeAssignment({ assignmentId }, ...rest(), done)),
     release: (assignmentId, reason = '') =>
       ask((done) => client.releaseAssignment({ assignmentId, reason }, ...rest(), done)),
+    respond: (assignmentId, reason = '') =>
+      ask((done) => client.respondAssignment({ assignmentId, reason }, ...rest(), done)),
+    setWorkState: (assignmentId, workState, reason = '') =>
+      ask((done) => client.setAssignmentWorkState({ assignmentId, workState, reason }, ...rest(), done)),
   } satisfies Partial<RoutingCalls>;
 }
 

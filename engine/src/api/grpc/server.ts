@@ -86,6 +86,7 @@ export interface GrpcServerOptions {
   readonly assignments: RoutingServiceParts['assignments'];
   readonly claims: RoutingServiceParts['claims'];
   readonly slaClocks: RoutingServiceParts['slaClocks'];
+  readonly setWorkState: RoutingServiceParts['setWorkState'];
   readonly bus: Bus;
   readonly clock: Clock;
   readonly random: Random;

@@ -43,6 +43,8 @@ export interface AssignmentHooks {
   readonly onAnswered?: AssignmentFollower;
   /** Assignments that have ended. */
   readonly onEnded?: AssignmentFollower;
+  /** Assignments that have ended or were responded to while they waited for something. */
+  readonly onWaited?: AssignmentFollower;
 }
 
 /** Who asks, and the method it called. */
@@ -170,6 +172,8 @@ async function act(
   if (acting.answered.length > 0) await hooks.onAnswered?.(tx, tenantId, acting.answered);
   const ended = acting.changed.filter(({ endedAtUs }) => endedAtUs !== null);
   if (ended.length > 0) await hooks.onEnded?.(tx, tenantId, ended);
+  const waited = ended.filter(({ workState }) => workState !== null);
+  if (waited.length > 0) await hooks.onWaited?.(tx, tenantId, waited);
   await insertAudit(
     tx,
     acting.done.map(({ assignmentId, reason }) => ({
@@ -182,6 +186,7 @@ async function act(
 
 async function respond(
   tx: Queryable,
+  hooks: AssignmentHooks,
   { by, method }: AssignmentCaller,
   assignmentId: string,
   reason: string,
@@ -196,6 +201,7 @@ async function respond(
   }
   const deed = { ...deedOf(by, method, reason), tenantId, objectKind: 'assignment', objectId: assignmentId } as const;
   if (isNew) await insertAudit(tx, [{ ...deed, outcome: 'ok' }]);
+  if (isNew && assignment.workState !== null) await hooks.onWaited?.(tx, tenantId, [assignment]);
   return assignment;
 }
 
@@ -214,7 +220,7 @@ export function createAssignments(db: TenantAccess, hooks: AssignmentHooks = {})
     },
     list: (tenantId, query) => listAssignments(db.asTenant(tenantId), tenantId, query),
     respond: (caller, assignmentId, reason) =>
-      db.asTenant(caller.by.tenantId).transaction((tx) => respond(tx, caller, assignmentId, reason)),
+      db.asTenant(caller.by.tenantId).transaction((tx) => respond(tx, hooks, caller, assignmentId, reason)),
     act: (caller, actions) => db.asTenant(caller.by.tenantId).transaction((tx) => act(tx, hooks, caller, actions)),
   };
 }

@@ -18,4 +18,6 @@ export interface StoredAssignment extends Assignment {
   readonly respondedAtUs: number | null;
   /** When it was completed, declined or released; null: it is open. */
   readonly endedAtUs: number | null;
+  /** What it waits for, in words of those who do it; null: nothing. */
+  readonly workState: string | null;
 }

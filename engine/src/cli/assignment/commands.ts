@@ -4,7 +4,7 @@ import { AssignmentState } from '../../gen/ductor/v1/assignment.js';
 import { clientCommand, type CliContext, type ClientOptions } from '../context.js';
 import { enumOption } from '../enum-option.js';
 import { pageOptions } from '../list-page.js';
-import { controlAssignment, type AssignmentAct, type AssignmentControlOptions } from './control.js';
+import { controlAssignment, setWorkState, type AssignmentAct, type AssignmentControlOptions } from './control.js';
 import { getAssignment, listAssignments, type ListAssignmentsOptions } from './list.js';
 
 /** What each does, what an example of it says, and whether it takes a reason. */
@@ -46,4 +46,16 @@ export function assignmentCommands(root: Command, context: CliContext): void {
     if (hasReason) command.option('--reason <text>', 'why, for the audit trail');
     command.action((id: string, options: AssignmentControlOptions) => controlAssignment(context, act, id, options));
   }
+  clientCommand(group, {
+    usage: 'work-state <assignment> [state]',
+    summary: 'say what active work waits for; without a state: for nothing any more',
+    examples: [
+      ['ductor assignment work-state ASSIGNMENT_ID waiting_customer', 'clocks stand still if its pool says so'],
+      ['ductor assignment work-state ASSIGNMENT_ID', 'they go on'],
+    ],
+  })
+    .option('--reason <text>', 'why, for the audit trail')
+    .action((id: string, state: string | undefined, options: AssignmentControlOptions) =>
+      setWorkState(context, id, state ?? '', options),
+    );
 }

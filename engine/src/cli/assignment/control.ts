@@ -1,4 +1,4 @@
-/** `ductor assignment accept`, `decline`, `confirm`, `respond`, `complete` and `release`. */
+/** `ductor assignment accept`, `decline`, `confirm`, `respond`, `complete`, `release` and `work-state`. */
 import type { Assignment } from '../../gen/ductor/v1/assignment.js';
 import type { CallRest, EngineClient } from '../connect/engine-client.js';
 import { type CliContext, type ClientOptions, withEngine } from '../context.js';
@@ -25,6 +25,22 @@ const ASKS = {
   complete: ({ assignments }, { assignmentId }, rest) => assignments.completeAssignment({ assignmentId }, ...rest),
   release: ({ assignments }, request, rest) => assignments.releaseAssignment({ ...request }, ...rest),
 } satisfies Readonly<Record<string, Ask>>;
+
+/** `ductor assignment work-state`. */
+export function setWorkState(
+  context: CliContext,
+  assignmentId: string,
+  workState: string,
+  { reason = '', ...options }: AssignmentControlOptions,
+): Promise<void> {
+  return withEngine(context, options, async (engine) => {
+    const request = { assignmentId, workState, reason };
+    const { data } = await engine.ask<{ data: Assignment | undefined }>((...rest) =>
+      engine.assignments.setAssignmentWorkState(request, ...rest),
+    );
+    await printAssignment(context, given(data), options);
+  });
+}
 
 /** What can be done to an assignment. */
 export type AssignmentAct = keyof typeof ASKS;

@@ -11,50 +11,12 @@ import { readTree } from '../strategy/tree.js';
 import { claimField } from './claim.js';
 import { enrichmentsField } from './enrichment.js';
 import { fallbackField } from './fallback.js';
+import { slaField } from './sla.js';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-
-const sla = z
-  .strictObject({
-    pickup_within: duration(SECOND, 90 * DAY).optional(),
-    first_response_within: duration(SECOND, 90 * DAY).optional(),
-    resolve_within: duration(SECOND, 90 * DAY).optional(),
-    clock: z.enum(['elapsed', 'business']).optional(),
-    business_schedule: z.enum(['pool', 'recipient']).optional(),
-    start_event: z.enum(['received', 'routed', 'assigned']).optional(),
-    warn_at_pct: count(1, 100).optional(),
-    on_breach: z
-      .array(z.enum(['notify', 'escalate_priority', 'reroute', 'fallback']))
-      .max(4)
-      .optional(),
-    reroute_exclude_current: z.boolean().optional(),
-    pause_states: z.array(text(64, 1)).max(16).optional(),
-    min_headroom: duration(0, 90 * DAY).optional(),
-    priority_boost_per_min: count(0, 1000).optional(),
-  })
-  .superRefine((value, context) => {
-    const steps = [value.pickup_within, value.first_response_within, value.resolve_within];
-    const seconds = steps.flatMap((each) => (each === undefined ? [] : [Number.parseFloat(each)]));
-    if (seconds.every((each, index) => index === 0 || each >= (seconds[index - 1] ?? 0))) return;
-    refuse(context, 'has clauses out of order', 'Let pickup_within ≤ first_response_within ≤ resolve_within.');
-  })
-  .superRefine(({ on_breach: onBreach = [], pause_states: pauses, priority_boost_per_min: boost }, context) => {
-    // Kept without a word they would be believed to work.
-    const absent = [
-      ...onBreach.filter((what) => what === 'escalate_priority' || what === 'fallback'),
-      ...(pauses === undefined ? [] : ['pause_states']),
-      ...(boost === undefined ? [] : ['priority_boost_per_min']),
-    ];
-    if (absent.length === 0) return;
-    refuse(
-      context,
-      `asks for what is not there yet: ${absent.join(', ')}`,
-      'Leave it out; on_breach may notify and reroute.',
-    );
-  });
 
 const PLAIN = {
   routing_mode: z.enum(['auto', 'claim']).optional(),
@@ -94,7 +56,7 @@ const PLAIN = {
   headroom_priority: count(-1_000_000, 1_000_000).optional(),
   claim_queue_id: idField.optional(),
   claim: claimField.optional(),
-  sla: sla.optional(),
+  sla: slaField.optional(),
   schedule: scheduleField.optional(),
   retention: z.strictObject({ decisions: duration(HOUR, 3660 * DAY).optional() }).optional(),
   seed_key_id: text(64, 1).optional(),

@@ -138,9 +138,19 @@ describe('a pool is created', () => {
       'config.sla has clauses out of order',
     ],
     [
+      'a breach that nothing is done about',
+      { name: 'p', config: { sla: { on_breach: ['notify', 'escalate_priority(0)'] } } },
+      'config.sla.on_breach[1] is nothing that is done about a breach',
+    ],
+    [
+      'a breach that falls back to nothing',
+      { name: 'p', config: { sla: { on_breach: ['fallback'] } } },
+      'config.sla.on_breach falls back to nothing',
+    ],
+    [
       'SLA options that nothing would come of',
-      { name: 'p', config: { sla: { on_breach: ['notify', 'fallback'], pause_states: ['waiting'] } } },
-      'config.sla asks for what is not there yet: fallback, pause_states',
+      { name: 'p', config: { sla: { priority_boost_per_min: 3 } } },
+      'config.sla asks for what is not there yet: priority_boost_per_min',
     ],
     [
       'params of another strategy',

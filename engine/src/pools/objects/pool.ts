@@ -37,6 +37,7 @@ function poolSchema(compiler: CelCompiler) {
       }
       checkTargets(config, context);
       checkClaims(value, context);
+      checkBreach(config, context);
     });
 }
 
@@ -77,6 +78,16 @@ function checkTargets(config: PoolFields['config'], context: z.core.$RefinementC
       field,
     ]);
   }
+}
+
+/** A breach that falls back needs a fallback that answers to it. */
+function checkBreach({ sla, ...config }: PoolFields['config'], context: z.core.$RefinementCtx): void {
+  if (sla?.on_breach?.includes('fallback') !== true) return;
+  const answers = ({ kind, on }: Fallback): boolean =>
+    kind !== 'none' && (on === undefined || on.includes('sla_breach_predicted'));
+  if (fallbacksOf(config).some(answers)) return;
+  const remedy = 'Add a config.fallback without "on", or with "sla_breach_predicted" in it.';
+  refuse(context, 'falls back to nothing', remedy, ['config', 'sla', 'on_breach']);
 }
 
 /** What goes together in pools whose work is claimed. */

@@ -13,13 +13,14 @@ export function claimQueuesOf({ settings }: PoolView): readonly string[] {
 
 /** The same work, to be decided again when nobody has claimed it in this queue. */
 function expiredAsk(ask: RouteAsk, poolId: string, queueId: string, nowUs: number): RouteAsk {
-  const { routable, excluded, previous, tried, isLate, expiredIn = [] } = ask;
+  const { routable, excluded, previous, tried, isLate, pausedUs, expiredIn = [] } = ask;
   return {
     // Its clock goes on from when it came in.
     routable: { ...routable, receivedUs: routable.receivedUs ?? nowUs },
     ...{ poolId, recipientId: undefined, excluded, previous },
     ...(tried !== undefined && { tried }),
     ...(isLate !== undefined && { isLate }),
+    ...(pausedUs !== undefined && { pausedUs }),
     expiredIn: [...expiredIn, queueId],
   };
 }

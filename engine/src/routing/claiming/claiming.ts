@@ -212,5 +212,6 @@ function offerOf(item: ClaimItem, recipientId: string, assignmentId: string, now
     ...{ tenantId, assignmentId, recipientId, poolId, decisionId, routableId, claimItemId, units },
     ...{ state: 'offered', isReserved: false, pinned: 0, createdAtUs: nowUs },
     ...{ committedAtUs: null, respondedAtUs: null, endedAtUs: null, runId: null },
+    workState: null,
   };
 }

@@ -265,6 +265,7 @@ export function readRecord(text: string, documents: Documents, reader: RecordRea
     conflicting: idsWhere(hops, 'c'),
     previous: textsOf(fieldOf(given, 'previous')),
     expiredIn: textsOf(fieldOf(given, 'expired')),
+    isBreached: fieldOf(given, 'breached') === true,
   };
   return {
     input,

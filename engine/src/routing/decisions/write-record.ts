@@ -156,6 +156,7 @@ function writeGiven({ input }: Decision): Record<string, unknown> {
     offers: (input.offers ?? 0) === 0 ? undefined : input.offers,
     previous: (input.previous ?? []).length === 0 ? undefined : input.previous,
     expired: (input.expiredIn ?? []).length === 0 ? undefined : input.expiredIn,
+    breached: input.isBreached === true ? true : undefined,
   };
 }
 

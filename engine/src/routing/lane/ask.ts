@@ -23,6 +23,10 @@ export interface RouteAsk {
   readonly tried?: number;
   /** Whether it is routed again because somebody was late: clauses that are over by then do not fire once more. */
   readonly isLate?: boolean;
+  /** Whether its pool falls back at once, since somebody was late with it. */
+  readonly isBreached?: boolean;
+  /** How much of their time clocks of this work have stood still before, us. Default: none. */
+  readonly pausedUs?: number;
   /** How many recipients of its pool did not take it: they declined, or did not answer. Default: none. */
   readonly offers?: number;
   /** The run at the top of the family that selects. Absent: no workflow does. */

@@ -70,7 +70,7 @@ function assignmentsOf(tenantId: string, { decision, recorded, runId }: Made): r
       ...{ decisionId: recorded.decisionId, routableId: recorded.routableId, isReserved: false, pinned: 0 },
       ...{ state: isActive ? 'active' : 'offered', committedAtUs: isActive ? recorded.decidedAtUs : null },
       ...{ createdAtUs: recorded.decidedAtUs, respondedAtUs: null, endedAtUs: null, runId },
-      claimItemId: null,
+      ...{ claimItemId: null, workState: null },
     };
   });
 }

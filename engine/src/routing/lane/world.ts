@@ -196,6 +196,7 @@ export class World {
       family: ask.family,
       offers: ask.offers ?? 0,
       expiredIn: ask.expiredIn,
+      isBreached: ask.isBreached,
       excluded: ask.excluded.length === 0 ? NOBODY : new Set(ask.excluded),
       duplicateOf: key === undefined ? undefined : this.#firsts.get(poolKeyText(key)),
       seedOf: (poolId, hop, attempt) => deriveSeed(this.#parts.seedKey, { decisionId, poolId, hop, attempt }),

@@ -10,7 +10,8 @@ import type { Assignments } from '../../capacity/index.js';
 import { DuctorError, type ErrorCode } from '../../kernel/index.js';
 import { BATCH, DueDriver, NOBODY, type DueDriverParts } from '../due/due-driver.js';
 import type { RouteCall, Routed } from '../lane/route-call.js';
-import { isRouteAsk } from '../sla/late-ask.js';
+import { isRouteAsk, moreUrgent } from '../sla/late-ask.js';
+import { readRaised } from '../sla/sql/clocks.js';
 import { endOffers, takeDueOffers, type DueOffer } from './sql/offers.js';
 
 /** Errors that come again with the same work. */
@@ -51,7 +52,8 @@ export class OfferDriver extends DueDriver<OfferDriverParts> {
     const waiting = due.filter(({ state }) => state === 'offered');
     const declined = [...due.filter(({ state }) => state === 'declined'), ...(await this.#declineAll(waiting))];
     const isOver = ({ state }: DueOffer): boolean => state !== 'offered' && state !== 'declined';
-    const ended = await Promise.all(declined.map((offer) => this.#routeOn(offer)));
+    const raised = await readRaised(this.parts.db, declined);
+    const ended = await Promise.all(declined.map((offer) => this.#routeOn(offer, raised.get(offer.assignmentId))));
     const over = due.filter(isOver).map((offer): Ended => ({ ...offer, decisionId: null }));
     await endOffers(this.parts.db, [...over, ...ended.flatMap((each) => each ?? [])]);
     return due.length;
@@ -78,10 +80,11 @@ export class OfferDriver extends DueDriver<OfferDriverParts> {
   }
 
   /** Has the work routed to the next one. Undefined: it is to be tried again. */
-  async #routeOn(offer: DueOffer): Promise<Ended | undefined> {
-    const { tenantId, assignmentId, again: ask } = offer;
-    if (!isRouteAsk(ask)) return { tenantId, assignmentId, decisionId: null };
+  async #routeOn(offer: DueOffer, raisedBy = 0): Promise<Ended | undefined> {
+    const { tenantId, assignmentId, again } = offer;
+    if (!isRouteAsk(again)) return { tenantId, assignmentId, decisionId: null };
     try {
+      const ask = { ...again, routable: moreUrgent(again.routable, raisedBy) };
       const idempotencyKey = `offer/${assignmentId}`;
       const { stored } = await this.parts.route({ tenantId, principalId: NOBODY, ask, idempotencyKey });
       if (stored.outcomeClass === 'infrastructure') return undefined;

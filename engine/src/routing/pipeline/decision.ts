@@ -66,6 +66,8 @@ export interface DecisionInput {
   readonly previous?: readonly string[];
   /** Claim queues in which nobody claimed it in time; the first pool then falls back at once. Default: none. */
   readonly expiredIn?: readonly string[] | undefined;
+  /** Whether somebody was late with it; the first pool then falls back at once. Default: no. */
+  readonly isBreached?: boolean | undefined;
 }
 
 /** One selection and what admission said of it. */

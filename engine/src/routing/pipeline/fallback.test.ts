@@ -28,6 +28,7 @@ const COMES_TO: Readonly<Record<string, (config: object) => { readonly pool: Poo
       return { pool, admit: admitting([pool, OTHER], { [idOf(1)]: 1 }) };
     },
     pool_closed: (config) => ({ pool: snapshotOf(500, { config: { schedule: SHUT, ...config } }, ONE) }),
+    sla_breached: (config) => ({ pool: snapshotOf(500, { config }, ONE), isBreached: true }),
     pool_disabled: (config) => ({ pool: snapshotOf(500, { status: 'STATUS_PAUSED', config }, ONE) }),
     pool_kill_switched: (config) => ({ pool: snapshotOf(500, { config }, ONE, { isKilled: true }) }),
     capacity_authority_unavailable: (config) => {
@@ -50,7 +51,11 @@ const FINAL = ['strategy_error', 'deadline_exceeded'];
 function shouldAnswer(reason: string, on: readonly string[] | undefined, onOutage: boolean | undefined): boolean {
   if (FINAL.includes(reason)) return false;
   if (OUTAGES.includes(reason)) return onOutage === true;
-  const asked = reason === 'all_cooling_down' ? 'no_eligible_recipient' : reason;
+  // A breach that has come answers to the name of one that was to be expected.
+  const names: Readonly<Record<string, string>> = {
+    ...{ all_cooling_down: 'no_eligible_recipient', sla_breached: 'sla_breach_predicted' },
+  };
+  const asked = names[reason] ?? reason;
   return on === undefined || on.includes(asked);
 }
 

@@ -16,6 +16,12 @@ const FINAL: ReadonlySet<Reason> = new Set([
   'routing_cycle',
 ]);
 
+/** Reasons that fallbacks know by another name: a breach that has come needs no prediction. */
+const NAMES: Partial<Record<Reason, Reason>> = {
+  all_cooling_down: 'no_eligible_recipient',
+  sla_breached: 'sla_breach_predicted',
+};
+
 /**
  * The first fallback that answers to a reason.
  *
@@ -23,7 +29,7 @@ const FINAL: ReadonlySet<Reason> = new Set([
  */
 export function fallbackFor(view: PoolView, reason: Reason, tried: number): Fallback | undefined {
   if (FINAL.has(reason)) return undefined;
-  const asked = reason === 'all_cooling_down' ? 'no_eligible_recipient' : reason;
+  const asked = NAMES[reason] ?? reason;
   return view.settings.fallbacks.find(({ kind, on, on_outage, max_attempts }) => {
     // What was tried so often is not put off once more; the next fallback may have it.
     if (kind === 'retry' && max_attempts !== undefined && tried >= max_attempts) return false;

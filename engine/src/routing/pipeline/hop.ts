@@ -30,10 +30,15 @@ export interface HopResult {
 }
 
 /** Why a pool does not route this; undefined when it does. */
-function poolReason(view: PoolView, { nowUs, spentUs = 0 }: DecisionInput): Reason | undefined {
+function poolReason(
+  view: PoolView,
+  { nowUs, spentUs = 0, isBreached }: DecisionInput,
+  index: number,
+): Reason | undefined {
   const { fields, isKilled } = view.document;
   if (isKilled) return 'pool_kill_switched';
   if (fields.status !== 'STATUS_ACTIVE') return 'pool_disabled';
+  if (isBreached === true && index === 0) return 'sla_breached';
   if (!isOpenAt(view.hours, nowUs)) return 'pool_closed';
   return spentUs > view.settings.timeoutUs ? 'deadline_exceeded' : undefined;
 }
@@ -161,7 +166,7 @@ export function runHop(
   const ended = (hop: Partial<Hop> & Pick<Hop, 'reason'>, retryAtUs?: number): HopResult => {
     return { hop: { ...untouched, ...hop }, slate: [], changes: [], retryAtUs };
   };
-  const closed = poolReason(view, input) ?? (isOffered(snapshot, input, index) ? 'offers_exhausted' : undefined);
+  const closed = poolReason(view, input, index) ?? (isOffered(snapshot, input, index) ? 'offers_exhausted' : undefined);
   // Who may claim the work is looked at although the pool is shut.
   const isClaimed = closed !== undefined && fallbackFor(view, closed, input.tried ?? 0)?.kind === 'claim';
   if (closed !== undefined && !isClaimed) return ended({ reason: closed });

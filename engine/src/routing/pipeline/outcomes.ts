@@ -54,6 +54,7 @@ export const REASONS = {
   all_cooling_down: 'all_cooling_down',
   strategy_error: 'error',
   sla_breach_predicted: 'no_eligible_recipient',
+  sla_breached: 'no_eligible_recipient',
   offers_exhausted: 'offers_exhausted',
   claim_expired: 'claim_expired',
   recipient_capacity_exhausted: 'recipient_capacity_exhausted',

@@ -1,9 +1,16 @@
 /** A pool's configuration with everything that was left out filled in, durations in microseconds. */
 import type { BudgetTerms, ClaimTerms, ClaimWave } from '../../claims/index.js';
-import { fallbacksOf, msOf, type Fallback, type ParamsOf, type PoolConfig } from '../../pools/index.js';
+import { fallbacksOf, msOf, raisedBy, type Fallback, type ParamsOf, type PoolConfig } from '../../pools/index.js';
 
 /** What an SLA can ask for: that it is accepted, that somebody has answered, that it is done. */
 export type SlaClause = 'pickup' | 'first_response' | 'resolve';
+
+/** How late work is routed again. */
+export interface SlaReroute {
+  readonly excludesCurrent: boolean;
+  /** Whether the fallback of the pool has it at once; else its recipients are asked first. */
+  readonly toFallback: boolean;
+}
 
 /** The clock of work. */
 export interface SlaSettings {
@@ -20,7 +27,11 @@ export interface SlaSettings {
   /** Whether the recipient's hours count in the place of the pool's, once there is one. */
   readonly byRecipient: boolean;
   /** Whether late work is routed again, and the recipient that was late may get it. */
-  readonly reroute: { readonly excludesCurrent: boolean } | undefined;
+  readonly reroute: SlaReroute | undefined;
+  /** By how much a breach raises the priority of the work. */
+  readonly escalateBy: number;
+  /** Work states of assignments in which clocks stand still. */
+  readonly pauseStates: readonly string[];
   /** Recipients with less time left than this count as late. */
   readonly minHeadroomUs: number;
 }
@@ -64,7 +75,9 @@ export interface PoolSettings {
 
 function slaOf(sla: PoolConfig['sla']): SlaSettings | undefined {
   if (sla === undefined) return undefined;
-  const reroutes = sla.on_breach?.includes('reroute') === true;
+  const does = sla.on_breach ?? [];
+  const reroutes = does.includes('reroute');
+  const excludesCurrent = sla.reroute_exclude_current ?? true;
   const within = sla.pickup_within ?? sla.first_response_within ?? sla.resolve_within;
   return {
     respondWithinUs: within === undefined ? undefined : usOf(within, '0s'),
@@ -78,7 +91,10 @@ function slaOf(sla: PoolConfig['sla']): SlaSettings | undefined {
     },
     warnPct: sla.warn_at_pct ?? 80,
     byRecipient: sla.business_schedule === 'recipient',
-    reroute: reroutes ? { excludesCurrent: sla.reroute_exclude_current ?? true } : undefined,
+    // Who is routed again falls back anyway when there is nobody else.
+    reroute: reroutes || does.includes('fallback') ? { excludesCurrent, toFallback: !reroutes } : undefined,
+    escalateBy: does.reduce((sum, what) => sum + (raisedBy(what) ?? 0), 0),
+    pauseStates: sla.pause_states ?? [],
   };
 }
 

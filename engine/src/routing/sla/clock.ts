@@ -1,14 +1,15 @@
 /**
  * The clock of one clause of an assignment.
  *
- *   running -> warned -> breached | settled        running -> settled
+ *   running -> warned -> breached | settled        running -> settled        running, warned <-> paused
  *
  * It is settled when the clause was kept, or the assignment ended without it (declined, released). What was kept is
  * told by the moments of the assignment, whenever the clock is looked at: late looks change nothing. Invariants: 1. a
  * clause is warned of at most once, and breached at most once; 2. what was done in time is never breached, what was
- * done later always.
+ * done later always; 3. while it stands still it is neither warned of nor breached, but for what was due before; 4. it
+ * is due once so much of its time has passed in which it did not stand still.
  */
-import { afterOpenUs } from '../../pools/index.js';
+import { afterOpenUs, openUsBetween } from '../../pools/index.js';
 import type { Hours } from '../pipeline/hours.js';
 import type { SlaClause, SlaSettings } from '../pipeline/settings.js';
 
@@ -24,6 +25,10 @@ export interface SlaClock extends ClockTimes {
   readonly warnedUs: number | null;
   readonly breachedUs: number | null;
   readonly settledUs: number | null;
+  /** Since when it stands still; null: it runs. */
+  readonly pausedUs: number | null;
+  /** How much of its time it has stood still before, us. */
+  readonly stoodUs: number;
 }
 
 /** The moments of an assignment; null: not yet, or never. */
@@ -48,20 +53,22 @@ function after(fromUs: number, withinUs: number, { isBusiness }: SlaSettings, ho
  *
  * @param hours of the pool, or of the recipient where the SLA goes by those
  * @param isAccepted whether nobody has to accept it: then it is picked up already
+ * @param stoodUs how much of their time clocks of this work stood still before. Default: none
  */
 export function clocksOf(
   sla: SlaSettings,
   hours: Hours,
   times: { readonly receivedUs: number | undefined; readonly decidedUs: number },
   isAccepted: boolean,
+  stoodUs = 0,
 ): readonly ClockTimes[] {
   const fromUs = sla.startsWhenReceived ? (times.receivedUs ?? times.decidedUs) : times.decidedUs;
   const clauses: readonly SlaClause[] = ['pickup', 'first_response', 'resolve'];
   return clauses.flatMap((clause) => {
     const withinUs = sla.within[clause];
     if (withinUs === undefined || (clause === 'pickup' && isAccepted)) return [];
-    const dueUs = after(fromUs, withinUs, sla, hours);
-    const warnUs = after(fromUs, Math.floor((withinUs * sla.warnPct) / 100), sla, hours);
+    const dueUs = after(fromUs, withinUs + stoodUs, sla, hours);
+    const warnUs = after(fromUs, Math.floor((withinUs * sla.warnPct) / 100) + stoodUs, sla, hours);
     return dueUs === undefined || warnUs === undefined ? [] : [{ clause, warnUs, dueUs }];
   });
 }
@@ -73,18 +80,52 @@ function keptUs(clause: SlaClause, { state, committedUs, respondedUs, endedUs }:
   return clause === 'first_response' ? (respondedUs ?? completedUs) : completedUs;
 }
 
+/** Whether a clause whose time is over by then was not kept. */
+export function isBroken({ clause, dueUs }: Pick<ClockTimes, 'clause' | 'dueUs'>, now: Progress): boolean {
+  const doneUs = keptUs(clause, now) ?? now.endedUs;
+  return doneUs === null || doneUs > dueUs;
+}
+
 /** What is to be done with a clock now. */
-export function stepOf({ clause, warnUs, dueUs, warnedUs, breachedUs }: SlaClock, now: Progress, nowUs: number): Step {
+export function stepOf(clock: SlaClock, now: Progress, nowUs: number): Step {
+  const { clause, warnUs, dueUs, warnedUs, breachedUs, pausedUs } = clock;
   if (breachedUs !== null) return 'settle';
-  const kept = keptUs(clause, now);
-  if (kept !== null) return kept <= dueUs ? 'settle' : 'breach';
-  if (now.endedUs !== null) return now.endedUs <= dueUs ? 'settle' : 'breach';
+  const isDone = keptUs(clause, now) !== null || now.endedUs !== null;
+  // It did not run out before it stood still, and does not run since.
+  if (pausedUs !== null) return isDone ? 'settle' : warnedUs === null && pausedUs >= warnUs ? 'warn' : 'wait';
+  if (isDone) return isBroken(clock, now) ? 'breach' : 'settle';
   if (nowUs >= dueUs) return 'breach';
   return warnedUs === null && nowUs >= warnUs ? 'warn' : 'wait';
 }
 
 /** When to look at it next; null: never. */
-export function nextLookUs({ warnUs, dueUs, warnedUs, breachedUs, settledUs }: SlaClock): number | null {
+export function nextLookUs({ warnUs, dueUs, warnedUs, breachedUs, settledUs, pausedUs }: SlaClock): number | null {
   if (breachedUs !== null || settledUs !== null) return null;
+  if (pausedUs !== null) return warnedUs === null && warnUs <= pausedUs ? warnUs : null;
   return warnedUs === null ? Math.min(warnUs, dueUs) : dueUs;
+}
+
+/** The clock from when it stands still; the same when that changes nothing: it is over, or has run out. */
+export function paused<Clock extends SlaClock>(clock: Clock, now: Progress, nowUs: number): Clock {
+  const { clause, dueUs, breachedUs, settledUs, pausedUs } = clock;
+  const isOver = breachedUs !== null || settledUs !== null || keptUs(clause, now) !== null || nowUs >= dueUs;
+  return isOver || pausedUs !== null ? clock : { ...clock, pausedUs: nowUs };
+}
+
+/**
+ * The clock that runs again: what has not come by then is due later, by as much of its time as it stood still.
+ *
+ * @param hours as for clocksOf, as they are now
+ */
+export function resumed<Clock extends SlaClock>(clock: Clock, isBusiness: boolean, hours: Hours, nowUs: number): Clock {
+  const { warnUs, dueUs, warnedUs, pausedUs, stoodUs } = clock;
+  if (pausedUs === null) return clock;
+  const opening = isBusiness && hours !== undefined && !('isShut' in hours) ? hours : undefined;
+  const still = openUsBetween(opening, pausedUs, nowUs);
+  const later = (us: number): number => afterOpenUs(opening, us, still) ?? us + still;
+  return {
+    ...clock,
+    warnUs: warnedUs === null && warnUs > pausedUs ? later(warnUs) : warnUs,
+    ...{ dueUs: later(dueUs), pausedUs: null, stoodUs: stoodUs + still },
+  };
 }

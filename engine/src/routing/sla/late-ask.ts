@@ -1,9 +1,12 @@
 /** What is asked for when late work is routed again. */
+import type { Routable } from '../core/routable.js';
 import type { RouteAsk } from '../lane/ask.js';
+
+const MOST_URGENT = 1_000_000;
 
 /** The ask as it is kept with a clock: the same work, without the recipient that is late. */
 export function lateAsk(
-  { routable, excluded, previous }: RouteAsk,
+  { routable, excluded, previous, pausedUs }: RouteAsk,
   was: { readonly poolId: string; readonly recipientId: string; readonly decidedUs: number },
   excludesCurrent: boolean,
 ): RouteAsk {
@@ -15,7 +18,13 @@ export function lateAsk(
     excluded: excludesCurrent ? [...excluded, recipientId] : excluded,
     previous: [recipientId, ...previous],
     isLate: true,
+    ...(pausedUs !== undefined && { pausedUs }),
   };
+}
+
+/** The same work, more urgent by so much. */
+export function moreUrgent(routable: Routable, by: number): Routable {
+  return by === 0 ? routable : { ...routable, priority: Math.min(routable.priority + by, MOST_URGENT) };
 }
 
 /** Whether a value is such an ask: this engine wrote it. */

@@ -18,10 +18,18 @@ export interface MadeAssignment {
   readonly isAccepted: boolean;
 }
 
-function hoursOf(sla: SlaSettings, { hours, members, standbys }: PoolView, recipientId: string): Hours {
+/** The hours that its clocks go by. */
+export function hoursOf(sla: SlaSettings, { hours, members, standbys }: PoolView, recipientId: string): Hours {
   if (!sla.byRecipient) return hours;
   const isIt = ({ id }: Member): boolean => id === recipientId;
   return (members.find(isIt) ?? standbys.find(isIt))?.hours;
+}
+
+/** JSON of what is asked for when a clause is broken; null: nothing. */
+function againOf({ reroute }: SlaSettings, ask: RouteAsk, was: Parameters<typeof lateAsk>[1]): string | null {
+  if (reroute === undefined) return null;
+  const late = lateAsk(ask, was, reroute.excludesCurrent);
+  return JSON.stringify(reroute.toFallback ? { ...late, isBreached: true } : late);
 }
 
 /**
@@ -33,16 +41,15 @@ export function newClocks(view: PoolView, made: MadeAssignment): readonly NewClo
   if (sla === undefined) return [];
   const { tenantId, assignmentId, recipientId, ask, decidedUs } = made;
   const times = { receivedUs: ask.routable.receivedUs, decidedUs };
-  const clocks = clocksOf(sla, hoursOf(sla, view, recipientId), times, made.isAccepted);
-  const { reroute } = sla;
-  const again =
-    reroute === undefined
-      ? null
-      : JSON.stringify(lateAsk(ask, { poolId: view.id, recipientId, decidedUs }, reroute.excludesCurrent));
+  const clocks = clocksOf(sla, hoursOf(sla, view, recipientId), times, made.isAccepted, ask.pausedUs);
+  const again = againOf(sla, ask, { poolId: view.id, recipientId, decidedUs });
   return clocks.map((clock): NewClock => {
     const isOver = ask.isLate === true && clock.dueUs <= decidedUs;
     const stored = {
-      ...{ ...clock, tenantId, assignmentId, warnedUs: null, settledUs: null },
+      ...{ ...clock, tenantId, assignmentId, warnedUs: null, settledUs: null, pausedUs: null },
+      stoodUs: ask.pausedUs ?? 0,
+      // Told before, with whoever was late: it does not rise once more.
+      escalateBy: isOver ? 0 : sla.escalateBy,
       breachedUs: isOver ? decidedUs : null,
     };
     return { ...stored, nextUs: nextLookUs(stored), again: isOver ? null : again };

@@ -11,8 +11,8 @@ import { DuctorError } from '../../kernel/index.js';
 import { BATCH, DueDriver, NOBODY, type DueDriverParts } from '../due/due-driver.js';
 import type { RouteAsk } from '../lane/ask.js';
 import type { RouteCall, Routed } from '../lane/route-call.js';
-import { nextLookUs, stepOf, type Step } from './clock.js';
-import { isRouteAsk } from './late-ask.js';
+import { isBroken, nextLookUs, stepOf, type Step } from './clock.js';
+import { isRouteAsk, moreUrgent } from './late-ask.js';
 import { noteRerouted, takeDueClocks, writeClocks, type DueClock, type StoredClock } from './sql/clocks.js';
 
 /** How long a clock rests before late work is tried to be routed once more. */
@@ -47,15 +47,31 @@ function looked(due: DueClock, nowUs: number): Looked {
   const became: StoredClock = {
     ...{ tenantId: due.tenantId, assignmentId: due.assignmentId, clause: due.clause },
     ...{ warnUs: due.warnUs, dueUs: due.dueUs, settledUs: due.settledUs },
+    ...{ pausedUs: due.pausedUs, stoodUs: due.stoodUs, escalateBy: due.escalateBy },
     warnedUs: step === 'warn' ? nowUs : due.warnedUs,
     breachedUs: step === 'breach' ? nowUs : due.breachedUs,
   };
   if (step === 'settle' && due.breachedUs === null)
-    return { due, step, became: { ...became, settledUs: nowUs, nextUs: null } };
+    return { due, step, became: { ...became, settledUs: nowUs, pausedUs: null, nextUs: null } };
   const isOpen = due.progress.endedUs === null;
   // Looked at again until late work has been routed: whoever was to do that may have died.
   const again = became.breachedUs !== null && isOpen && due.again !== null ? nowUs + AGAIN_US : null;
   return { due, step, became: { ...became, nextUs: again ?? nextLookUs(became) } };
+}
+
+/**
+ * What is asked for: more urgent by what broken clauses have raised it, and with the time that clocks stood still. A
+ * clause that was due before is broken or was kept for good, so that a second try asks for the same.
+ */
+function askOf(ask: RouteAsk, { raising, progress, stoodUs }: DueClock): RouteAsk {
+  const by = raising.reduce((sum, each) => sum + (isBroken(each, progress) ? each.by : 0), 0);
+  return { ...ask, routable: moreUrgent(ask.routable, by), ...(stoodUs > 0 && { pausedUs: stoodUs }) };
+}
+
+/** Whether somebody else has it now, or it is where the pool says that it ends. */
+function isHandedOn({ isBreached }: RouteAsk, { outcome, outcomeClass }: Routed['stored']): boolean {
+  if (outcomeClass === 'success') return true;
+  return outcome === 'queued' || outcome === 'queued_for_claim' || (isBreached === true && outcome === 'dead_lettered');
 }
 
 /** See above. */
@@ -95,14 +111,14 @@ export class SlaDriver extends DueDriver<SlaDriverParts> {
     const { again, tenantId, assignmentId, clause, progress } = due;
     if (progress.endedUs !== null || !isRouteAsk(again)) return;
     try {
-      const ask: RouteAsk = again;
+      const ask = askOf(again, due);
       const idempotencyKey = `sla/${assignmentId}/${clause}`;
       const { stored } = await this.parts.route({ tenantId, principalId: NOBODY, ask, idempotencyKey });
-      const isHandedOn = stored.outcomeClass === 'success' || stored.outcome === 'queued_for_claim';
-      if (isHandedOn) await this.#takeAway(due);
+      const isTaken = isHandedOn(ask, stored);
+      if (isTaken) await this.#takeAway(due);
       if (stored.outcomeClass === 'infrastructure') return;
       await noteRerouted(this.parts.db.asTenant(tenantId), due, stored.decisionId);
-      if (isHandedOn) this.#tell('rerouted', due);
+      if (isTaken) this.#tell('rerouted', due);
     } catch (error) {
       this.parts.onError(error);
     }

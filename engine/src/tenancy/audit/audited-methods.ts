@@ -53,6 +53,7 @@ const AUDITED: Readonly<Record<string, AuditedMethod>> = {
   '/ductor.v1.AssignmentService/DeclineAssignment': { kind: 'assignment', field: 'assignmentId' },
   '/ductor.v1.AssignmentService/ReleaseAssignment': { kind: 'assignment', field: 'assignmentId' },
   '/ductor.v1.AssignmentService/RespondAssignment': { kind: 'assignment', field: 'assignmentId' },
+  '/ductor.v1.AssignmentService/SetAssignmentWorkState': { kind: 'assignment', field: 'assignmentId' },
   // Each object that changes has a row of its own.
   '/ductor.v1.BundleService/ApplyRoutingBundle': { kind: 'bundle', field: 'expectedPlan' },
   '/ductor.v1.ClaimService/ClaimItem': { kind: 'claim_item', field: 'itemId' },

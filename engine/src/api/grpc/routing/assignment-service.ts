@@ -13,6 +13,8 @@ import {
   type ListAssignmentsResponse,
   type RespondAssignmentRequest,
   type RespondAssignmentResponse,
+  type SetAssignmentWorkStateRequest,
+  type SetAssignmentWorkStateResponse,
 } from '../../../gen/ductor/v1/assignment.js';
 import type { AssignmentQuery, Assignments, AssignmentState, StoredAssignment, Verb } from '../../../capacity/index.js';
 import { DuctorError, impossible } from '../../../kernel/index.js';
@@ -30,9 +32,11 @@ export interface AssignmentParts {
   readonly assignments: Assignments;
   readonly tenancy: Pick<Tenancy, 'trail'>;
   readonly slaClocks: Routing['slaClocks'];
+  readonly setWorkState: Routing['setWorkState'];
 }
 
 const MAX_REASON_CHARS = 1024;
+const MAX_WORK_STATE_CHARS = 64;
 const MAX_ITEMS = 200;
 
 const VERBS: ReadonlyMap<AssignmentVerb, Verb> = new Map([
@@ -112,6 +116,24 @@ export function respondAssignment({
     checks.done();
     const caller = { by, method: AssignmentServiceService.respondAssignment.path };
     return { data: assignmentMessage(await assignments.respond(caller, assignmentId, reason)) };
+  };
+}
+
+/** SetAssignmentWorkState. */
+export function setAssignmentWorkState({
+  setWorkState,
+  slaClocks,
+}: AssignmentParts): Unary<SetAssignmentWorkStateRequest, SetAssignmentWorkStateResponse> {
+  return async ({ assignmentId, workState, reason }, by) => {
+    const checks = new FieldChecks();
+    checks.uuid('assignment_id', assignmentId);
+    checks.text('work_state', workState, MAX_WORK_STATE_CHARS);
+    checks.text('reason', reason, MAX_REASON_CHARS);
+    checks.done();
+    const caller = { by, method: AssignmentServiceService.setAssignmentWorkState.path };
+    const change = { assignmentId, workState: workState === '' ? null : workState, reason };
+    const assignment = await setWorkState(caller, change);
+    return { data: assignmentMessage(assignment, await slaClocks(by.tenantId, [assignmentId])) };
   };
 }
 

@@ -66,6 +66,7 @@ function assignmentMethods(parts: RoutingServiceParts, guard: GuardOptions): Ser
     .unary(A.completeAssignment, act(parts, 'complete', A.completeAssignment.path))
     .unary(A.releaseAssignment, act(parts, 'release', A.releaseAssignment.path))
     .unary(A.respondAssignment, assignments.respondAssignment(parts))
+    .unary(A.setAssignmentWorkState, assignments.setAssignmentWorkState(parts))
     .unary(A.batchAssignments, assignments.batchAssignments(parts));
 }
 

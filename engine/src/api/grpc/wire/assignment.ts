@@ -15,8 +15,10 @@ export const ASSIGNMENT_STATES: Readonly<Record<AssignmentState, State>> = {
 
 const timeOf = (us: number | null) => (us === null ? undefined : timestampOf(us));
 
-function clockMessage({ clause, warnUs, dueUs, warnedUs, breachedUs, settledUs }: StoredClock): AssignmentClock {
+function clockMessage(clock: StoredClock): AssignmentClock {
+  const { clause, warnUs, dueUs, warnedUs, breachedUs, settledUs, pausedUs, escalateBy } = clock;
   return {
+    ...{ pausedAt: timeOf(pausedUs), raisedPriorityBy: breachedUs === null ? 0 : escalateBy },
     ...{ clause, warnAt: timestampOf(warnUs), dueAt: timestampOf(dueUs) },
     ...{ warnedAt: timeOf(warnedUs), breachedAt: timeOf(breachedUs), settledAt: timeOf(settledUs) },
   };
@@ -27,7 +29,7 @@ export function assignmentMessage(assignment: StoredAssignment, clocks: readonly
   const { assignmentId: id, recipientId, poolId, decisionId, routableId, units, state } = assignment;
   const { createdAtUs, committedAtUs, respondedAtUs, endedAtUs } = assignment;
   return {
-    runId: assignment.runId ?? '',
+    ...{ runId: assignment.runId ?? '', workState: assignment.workState ?? '' },
     ...{ id, recipientId, poolId, decisionId, routableId, units, state: ASSIGNMENT_STATES[state] },
     createdAt: timestampOf(createdAtUs),
     ...{ committedAt: timeOf(committedAtUs), respondedAt: timeOf(respondedAtUs), endedAt: timeOf(endedAtUs) },

@@ -98,6 +98,10 @@ export const GOOD_REQUESTS: Readonly<Record<string, GoodRequest>> = {
     ...naming(({ assignmentId }) => ({ assignment_id: assignmentId })),
     answer: 'assignment_state_conflict',
   },
+  '/ductor.v1.AssignmentService/SetAssignmentWorkState': {
+    ...naming(({ assignmentId }) => ({ assignment_id: assignmentId, work_state: 'waiting_customer' })),
+    answer: 'assignment_state_conflict',
+  },
   '/ductor.v1.AuditService/ListAuditEvents': plain(() => ({})),
   '/ductor.v1.BridgeService/Beat': plain(() => ({ worker_id: '00000000-0000-4000-8000-000000000001', lag_ms: 700 })),
   '/ductor.v1.BridgeService/Work': plain(() => ({

@@ -290,9 +290,12 @@ export interface SlaConfig {
   warnAtPct?:
     | number
     | undefined;
-  /** "notify", "escalate_priority", "reroute", "fallback". */
+  /** "notify", "escalate_priority" or "escalate_priority(n)" (by 1, by n), "reroute", "fallback". */
   onBreach: string[];
-  rerouteExcludeCurrent?: boolean | undefined;
+  rerouteExcludeCurrent?:
+    | boolean
+    | undefined;
+  /** Work states of assignments in which clocks stand still, such as "waiting_customer". */
   pauseStates: string[];
   minHeadroom?: string | undefined;
   priorityBoostPerMin?: number | undefined;

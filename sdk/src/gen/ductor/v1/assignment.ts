@@ -77,6 +77,8 @@ export interface Assignment {
   clocks: AssignmentClock[];
   /** The run whose ROUTE step made it; empty: none did. */
   runId: string;
+  /** What it waits for, in words of those who do it, such as "waiting_customer"; empty: nothing. */
+  workState: string;
 }
 
 /** The clock of one clause of an SLA. */
@@ -96,7 +98,15 @@ export interface AssignmentClock {
     | Timestamp
     | undefined;
   /** When it was seen to be kept, or to be over without; absent while it runs. */
-  settledAt: Timestamp | undefined;
+  settledAt:
+    | Timestamp
+    | undefined;
+  /** Since when it stands still; absent while it runs. It is due later by as long as it stands still. */
+  pausedAt:
+    | Timestamp
+    | undefined;
+  /** By how much its breach has raised the priority of the work. */
+  raisedPriorityBy: number;
 }
 
 export interface ListAssignmentsRequest {
@@ -170,6 +180,18 @@ export interface RespondAssignmentResponse {
   data: Assignment | undefined;
 }
 
+export interface SetAssignmentWorkStateRequest {
+  assignmentId: string;
+  /** At most 64 characters. Empty: it waits for nothing any more. */
+  workState: string;
+  /** At most 1024 characters, for the audit trail. */
+  reason: string;
+}
+
+export interface SetAssignmentWorkStateResponse {
+  data: Assignment | undefined;
+}
+
 export interface ReleaseAssignmentRequest {
   assignmentId: string;
   /** At most 1024 characters, for the audit trail. */
@@ -214,6 +236,7 @@ function createBaseAssignment(): Assignment {
     respondedAt: undefined,
     clocks: [],
     runId: "",
+    workState: "",
   };
 }
 
@@ -257,6 +280,9 @@ export const Assignment: MessageFns<Assignment> = {
     }
     if (message.runId !== "") {
       writer.uint32(106).string(message.runId);
+    }
+    if (message.workState !== "") {
+      writer.uint32(114).string(message.workState);
     }
     return writer;
   },
@@ -378,6 +404,14 @@ export const Assignment: MessageFns<Assignment> = {
             message.runId = reader.string();
             continue;
           }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.workState = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -416,6 +450,7 @@ export const Assignment: MessageFns<Assignment> = {
       : undefined;
     message.clocks = object.clocks?.map((e) => AssignmentClock.fromPartial(e)) || [];
     message.runId = object.runId ?? "";
+    message.workState = object.workState ?? "";
     return message;
   },
 };
@@ -428,6 +463,8 @@ function createBaseAssignmentClock(): AssignmentClock {
     warnedAt: undefined,
     breachedAt: undefined,
     settledAt: undefined,
+    pausedAt: undefined,
+    raisedPriorityBy: 0,
   };
 }
 
@@ -450,6 +487,12 @@ export const AssignmentClock: MessageFns<AssignmentClock> = {
     }
     if (message.settledAt !== undefined) {
       Timestamp.encode(message.settledAt, writer.uint32(50).fork()).join();
+    }
+    if (message.pausedAt !== undefined) {
+      Timestamp.encode(message.pausedAt, writer.uint32(58).fork()).join();
+    }
+    if (message.raisedPriorityBy !== 0) {
+      writer.uint32(64).uint32(message.raisedPriorityBy);
     }
     return writer;
   },
@@ -515,6 +558,22 @@ export const AssignmentClock: MessageFns<AssignmentClock> = {
             message.settledAt = Timestamp.decode(reader, reader.uint32());
             continue;
           }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.pausedAt = Timestamp.decode(reader, reader.uint32());
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.raisedPriorityBy = reader.uint32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -548,6 +607,10 @@ export const AssignmentClock: MessageFns<AssignmentClock> = {
     message.settledAt = (object.settledAt !== undefined && object.settledAt !== null)
       ? Timestamp.fromPartial(object.settledAt)
       : undefined;
+    message.pausedAt = (object.pausedAt !== undefined && object.pausedAt !== null)
+      ? Timestamp.fromPartial(object.pausedAt)
+      : undefined;
+    message.raisedPriorityBy = object.raisedPriorityBy ?? 0;
     return message;
   },
 };
@@ -1422,6 +1485,146 @@ export const RespondAssignmentResponse: MessageFns<RespondAssignmentResponse> = 
   },
 };
 
+function createBaseSetAssignmentWorkStateRequest(): SetAssignmentWorkStateRequest {
+  return { assignmentId: "", workState: "", reason: "" };
+}
+
+export const SetAssignmentWorkStateRequest: MessageFns<SetAssignmentWorkStateRequest> = {
+  encode(message: SetAssignmentWorkStateRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.assignmentId !== "") {
+      writer.uint32(10).string(message.assignmentId);
+    }
+    if (message.workState !== "") {
+      writer.uint32(18).string(message.workState);
+    }
+    if (message.reason !== "") {
+      writer.uint32(26).string(message.reason);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SetAssignmentWorkStateRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSetAssignmentWorkStateRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.assignmentId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.workState = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<SetAssignmentWorkStateRequest>, I>>(base?: I): SetAssignmentWorkStateRequest {
+    return SetAssignmentWorkStateRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<SetAssignmentWorkStateRequest>, I>>(
+    object: I,
+  ): SetAssignmentWorkStateRequest {
+    const message = createBaseSetAssignmentWorkStateRequest();
+    message.assignmentId = object.assignmentId ?? "";
+    message.workState = object.workState ?? "";
+    message.reason = object.reason ?? "";
+    return message;
+  },
+};
+
+function createBaseSetAssignmentWorkStateResponse(): SetAssignmentWorkStateResponse {
+  return { data: undefined };
+}
+
+export const SetAssignmentWorkStateResponse: MessageFns<SetAssignmentWorkStateResponse> = {
+  encode(message: SetAssignmentWorkStateResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.data !== undefined) {
+      Assignment.encode(message.data, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SetAssignmentWorkStateResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSetAssignmentWorkStateResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.data = Assignment.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<SetAssignmentWorkStateResponse>, I>>(base?: I): SetAssignmentWorkStateResponse {
+    return SetAssignmentWorkStateResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<SetAssignmentWorkStateResponse>, I>>(
+    object: I,
+  ): SetAssignmentWorkStateResponse {
+    const message = createBaseSetAssignmentWorkStateResponse();
+    message.data = (object.data !== undefined && object.data !== null)
+      ? Assignment.fromPartial(object.data)
+      : undefined;
+    return message;
+  },
+};
+
 function createBaseReleaseAssignmentRequest(): ReleaseAssignmentRequest {
   return { assignmentId: "", reason: "" };
 }
@@ -1878,6 +2081,19 @@ export const AssignmentServiceService = {
       Buffer.from(RespondAssignmentResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): RespondAssignmentResponse => RespondAssignmentResponse.decode(value),
   },
+  /** Says what active work waits for. In a state that the SLA of its pool names in pause_states its clocks stand still. */
+  setAssignmentWorkState: {
+    path: "/ductor.v1.AssignmentService/SetAssignmentWorkState" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: SetAssignmentWorkStateRequest): Buffer =>
+      Buffer.from(SetAssignmentWorkStateRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): SetAssignmentWorkStateRequest => SetAssignmentWorkStateRequest.decode(value),
+    responseSerialize: (value: SetAssignmentWorkStateResponse): Buffer =>
+      Buffer.from(SetAssignmentWorkStateResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): SetAssignmentWorkStateResponse =>
+      SetAssignmentWorkStateResponse.decode(value),
+  },
   /** The work is done: its units are free again. */
   completeAssignment: {
     path: "/ductor.v1.AssignmentService/CompleteAssignment" as const,
@@ -1929,6 +2145,8 @@ export interface AssignmentServiceServer extends UntypedServiceImplementation {
   confirmAssignment: handleUnaryCall<ConfirmAssignmentRequest, ConfirmAssignmentResponse>;
   /** The recipient of active work has answered for the first time: the clock of the first response stops. */
   respondAssignment: handleUnaryCall<RespondAssignmentRequest, RespondAssignmentResponse>;
+  /** Says what active work waits for. In a state that the SLA of its pool names in pause_states its clocks stand still. */
+  setAssignmentWorkState: handleUnaryCall<SetAssignmentWorkStateRequest, SetAssignmentWorkStateResponse>;
   /** The work is done: its units are free again. */
   completeAssignment: handleUnaryCall<CompleteAssignmentRequest, CompleteAssignmentResponse>;
   /** The work is taken away: an offer ends, units are free again. */
@@ -2033,6 +2251,22 @@ export interface AssignmentServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: RespondAssignmentResponse) => void,
+  ): ClientUnaryCall;
+  /** Says what active work waits for. In a state that the SLA of its pool names in pause_states its clocks stand still. */
+  setAssignmentWorkState(
+    request: SetAssignmentWorkStateRequest,
+    callback: (error: ServiceError | null, response: SetAssignmentWorkStateResponse) => void,
+  ): ClientUnaryCall;
+  setAssignmentWorkState(
+    request: SetAssignmentWorkStateRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: SetAssignmentWorkStateResponse) => void,
+  ): ClientUnaryCall;
+  setAssignmentWorkState(
+    request: SetAssignmentWorkStateRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: SetAssignmentWorkStateResponse) => void,
   ): ClientUnaryCall;
   /** The work is done: its units are free again. */
   completeAssignment(
