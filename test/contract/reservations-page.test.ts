@@ -174,15 +174,39 @@ describe('admission', () => {
 });
 
 describe('a reservation', () => {
-  it('is not released by an approval wait, by elapsed time, or by a restart of the server', async () => {
+  /** A run that holds one recipient and waits for an approval; nobody else is admitted as long as it does. */
+  const reviewing = async (): Promise<{ pool: Awaited<ReturnType<typeof poolOf>>; slug: string; run: Run }> => {
     const pool = await poolOf([{ max_concurrent: 1 }]);
     const approval = { ref: 'review', type: 'STEP_TYPE_APPROVAL', args: { options: ['yes', 'no'] } };
-    const run = await start(await publish([select(pool.name), approval], [['buyers', 'review']]));
+    const slug = await publish([select(pool.name), approval], [['buyers', 'review']]);
+    const run = await start(slug);
     expect(await pool.held()).toEqual([1]);
+    return { pool, slug, run };
+  };
+
+  it('is not released by an approval wait', async () => {
+    const { pool, slug, run } = await reviewing();
+    expect(run.steps.find(({ path }) => path === 'review')?.state).toBe('STEP_STATE_WAITING');
+    expect(codeOf(await start(slug))).toBe(FULL);
+    expect(await pool.held()).toEqual([1]);
+    await call('POST', `/api/runs/${run.id}:cancel`, {});
+    await holding(pool, [0]);
+  });
+
+  it('is not released by elapsed time', async () => {
+    const { pool, slug, run } = await reviewing();
     await clock.advance(400 * 24 * HOUR_US);
+    expect(codeOf(await start(slug))).toBe(FULL);
     expect(await pool.held()).toEqual([1]);
+    await call('POST', `/api/runs/${run.id}:cancel`, {});
+    await holding(pool, [0]);
+  });
+
+  it('is not released by a restart of the server', async () => {
+    const { pool, slug, run } = await reviewing();
     await market.restart();
     expect(await pool.held()).toEqual([1]);
+    expect(codeOf(await start(slug))).toBe(FULL);
     await call('POST', `/api/runs/${run.id}:cancel`, {});
     await holding(pool, [0]);
   });
@@ -249,6 +273,27 @@ describe('a reservation', () => {
     await holding(pool, [0]);
   });
 
+  it('is not used by a changed selection, which is admitted anew beside it', async () => {
+    const rule = 'recipient.name.endsWith(routable.type)';
+    const pool = await poolOf([{ daily_limit: 1 }, { daily_limit: 1 }], { eligibility_rule: rule });
+    const type = 'input.turn < 2.0 ? "r0" : "r1"';
+    const again = { ref: 'again', type: 'STEP_TYPE_CONTINUE_AS_NEW', input: { turn: 'input.turn + 1.0' } };
+    const slug = await publish(
+      [select(pool.name, { routable: { type } }), signal(), again],
+      [
+        ['buyers', 'again', 'input.turn < 2.0'],
+        ['buyers', 'done', 'input.turn >= 2.0'],
+      ],
+    );
+    const run = await start(slug, { turn: 1 });
+    await holding(pool, [1, 1]);
+    expect((await pool.counters()).map((each) => each.daily_admitted)).toEqual([1, 1]);
+    // What was admitted before is no way around what is full now.
+    expect(codeOf(await start(slug, { turn: 2 }))).toBe(FULL);
+    await say(run.id);
+    await holding(pool, [0, 0]);
+  });
+
   it('is not borrowed by a changed selection, a child or a sibling', async () => {
     const pool = await poolOf([{ max_concurrent: 1 }]);
     const child = await selecting(pool.name);
@@ -281,6 +326,34 @@ describe('a reservation', () => {
     await call('POST', `/api/pools/${pool.id}/capacity/reset`, {});
     expect((await pool.counters())[0]).toMatchObject({ held: 1, daily_admitted: 1 });
     expect(codeOf(await start(slug))).toBe(FULL);
+    await say(run.id);
+    await holding(pool, [0]);
+  });
+});
+
+describe('a failed observation', () => {
+  it('is no empty backlog: neither a pool nor a step says nothing is there when nobody could look', async () => {
+    const pool = await poolOf([{ max_concurrent: 1 }]);
+    const slug = await selecting(pool.name);
+    const stats = () => call<{ used_capacity: number }>('GET', `/api/pools/${pool.id}/stats`);
+    expect(await stats()).toMatchObject({ used_capacity: 0 });
+    const run = await start(slug);
+    const ids = [pool.ids[0] ?? ''];
+    const { rows } = await database.db.query<{ row: string }>(
+      'select to_jsonb(a)::text as row from ductor.capacity_authority a where recipient_id = $1::uuid',
+      ids,
+    );
+    await database.db.query('delete from ductor.capacity_authority where recipient_id = $1::uuid', ids);
+    await expect(stats()).rejects.toThrow('capacity_authority_unavailable');
+    const blind = await start(slug);
+    expect(codeOf(blind)).toBe('capacity_authority_unavailable');
+    expect(blind.steps.find(({ path }) => path === 'buyers')?.error?.code).toBe('capacity_authority_unavailable');
+    await database.db.query(
+      `insert into ductor.capacity_authority
+        select * from jsonb_populate_record(null::ductor.capacity_authority, $1::jsonb)`,
+      [rows[0]?.row ?? ''],
+    );
+    expect(await stats()).toMatchObject({ used_capacity: 1 });
     await say(run.id);
     await holding(pool, [0]);
   });

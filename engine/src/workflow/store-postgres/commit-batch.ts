@@ -138,6 +138,7 @@ function successorColumns(
     uuidArray(headers.map(({ rootId }) => rootId)),
     uuidArray(headers.map(({ parentId }) => parentId)),
     uuidArray(headers.map(({ chain }) => chain?.chainId ?? null)),
+    integerArray(rows.map(({ tick: { retentionMs = null } }) => (retentionMs === null ? null : retentionMs * 1000))),
     ...ids(attributes),
     textArray(attributes.map(({ name }) => name)),
     textArray(attributes.map(({ value }) => value)),

@@ -235,19 +235,20 @@ const mail: Part = {
 
 /**
  * First rows of runs that continue others: they are there when, and only when, the last rows of those are. Three lists:
- * the runs, their attributes, their large values. A chain keeps the retention that it began with.
+ * the runs, their attributes, their large values. A chain keeps the retention that it began with, also where it begins
+ * and goes on in one tick: nobody sees a row then that could be asked.
  */
 const successors: Part = {
   types: [
     ...['uuid', 'uuid', 'uuid', 'bigint', 'int', 'int'],
-    ...['bigint', 'int', 'int', 'smallint', 'smallint', 'text', 'uuid', 'uuid', 'uuid'],
+    ...['bigint', 'int', 'int', 'smallint', 'smallint', 'text', 'uuid', 'uuid', 'uuid', 'bigint'],
     ...['uuid', 'uuid', 'uuid', 'text', 'text', 'bigint'],
     ...['uuid', 'uuid', 'uuid', 'int', 'int', 'int', 'int'],
   ],
   sql: ({ arrays, blob }) => `x as materialized (
-  select t.* from unnest(${arrays.slice(0, 15).join(', ')})
+  select t.* from unnest(${arrays.slice(0, 16).join(', ')})
     as t (tenant_id, run_id, next_id, at, start, size,
-      wake_at, version, chain_no, shard, status, family_slug, root_id, parent_id, chain_id)
+      wake_at, version, chain_no, shard, status, family_slug, root_id, parent_id, chain_id, retention_us)
   where ${isAppended}
 ), xj as (
   insert into ductor.run_journal (at, tenant_id, run_id, seq, entries)
@@ -256,18 +257,19 @@ const successors: Part = {
   insert into ductor.runs (started_at, wake_at, version, chain_no, shard, status, active, tenant_id, run_id,
     family_slug, root_id, parent_id, chain_id, retention_us)
   select x.at, x.wake_at, x.version, x.chain_no, x.shard, x.status, false, x.tenant_id, x.next_id,
-    x.family_slug, x.root_id, x.parent_id, x.chain_id, (select r.retention_us from ductor.runs r
-      where r.tenant_id = x.tenant_id and r.run_id = x.run_id) from x
+    x.family_slug, x.root_id, x.parent_id, x.chain_id, coalesce((select r.retention_us from ductor.runs r
+      where r.tenant_id = x.tenant_id and r.run_id = x.run_id), x.retention_us,
+      (select n.retention_us from ductor.tenants n where n.tenant_id = x.tenant_id), ductor.default_retention()) from x
 ), xa as (
   insert into ductor.run_attribute (tenant_id, run_id, name, value, started_at)
   select t.tenant_id, t.next_id, t.name, t.value, t.started_at
-  from unnest(${arrays.slice(15, 21).join(', ')}) as t (tenant_id, run_id, next_id, name, value, started_at)
+  from unnest(${arrays.slice(16, 22).join(', ')}) as t (tenant_id, run_id, next_id, name, value, started_at)
   where ${isAppended}
 ), xp as (
   insert into ductor.payloads (tenant_id, run_id, digest, data)
   select t.tenant_id, t.next_id, substring(${blob} from t.name_start + 1 for t.name_size),
     substring(${blob} from t.start + 1 for t.size)
-  from unnest(${arrays.slice(21).join(', ')})
+  from unnest(${arrays.slice(22).join(', ')})
     as t (tenant_id, run_id, next_id, name_start, name_size, start, size)
   where ${isAppended}
   on conflict do nothing
