@@ -43,6 +43,22 @@ describe('a SELECT step', () => {
     expect(problems(step)).toContain(`steps[0].${problem}`);
   });
 
+  it('has no time that runs out without a body, so that no edge can wait for that', () => {
+    const late: StepDefinition = { ref: 'late', type: 'STEP_TYPE_CALLBACK' };
+    const edges = ['EDGE_TYPE_TIMEOUT', 'EDGE_TYPE_SUCCESS'].map((type) => {
+      return { source_ref: 'buyers', target_ref: 'late', type };
+    });
+    const said = (step: StepDefinition): readonly string[] => {
+      const { problems: found } = validateDefinition({ family_slug: 'selects', steps: [step, late], edges }, cel);
+      return found.map(({ path, value, problem, remedy }) => `${path} ${String(value)}: ${problem}. ${remedy}`);
+    };
+    expect(said(select({}, { body: BODY }))).toEqual([]);
+    expect(said(select({}))).toEqual([
+      'edges[0].type EDGE_TYPE_TIMEOUT: can never fire: buyers is a STEP_TYPE_SELECT without a body, which has no ' +
+        'time to run out. Make it an EDGE_TYPE_FAILURE, or give the step a body.',
+    ]);
+  });
+
   it('counts its recipients among what may be under way', () => {
     const inner = select({ slate: 20 }, { body: BODY });
     const outer: StepDefinition = {

@@ -2,6 +2,7 @@
 import { didYouMean } from '../suggest.js';
 import type { ReadEdge } from './read-edge.js';
 import type { ReadStep } from './check-step.js';
+import { canTimeOut } from './dead-steps.js';
 import { childPath } from './problems.js';
 
 function checkCase(edge: ReadEdge, { type, args }: ReadStep): void {
@@ -26,9 +27,18 @@ function checkCase(edge: ReadEdge, { type, args }: ReadStep): void {
   problems.add(at, edge.case, `is no case of ${edge.source}`, remedy);
 }
 
+/** A SELECT that runs no body ends in the moment in which it begins. */
+function checkTimeout(edge: ReadEdge, source: ReadStep): void {
+  if (edge.type !== 'EDGE_TYPE_TIMEOUT' || source.type?.name !== 'STEP_TYPE_SELECT' || canTimeOut(source)) return;
+  const { problems, path } = edge.reader;
+  const problem = `can never fire: ${edge.source} is a STEP_TYPE_SELECT without a body, which has no time to run out`;
+  problems.add(childPath(path, 'type'), edge.type, problem, 'Make it an EDGE_TYPE_FAILURE, or give the step a body.');
+}
+
 function checkEdge(edge: ReadEdge, source: ReadStep): void {
   const { problems, path } = edge.reader;
   checkCase(edge, source);
+  checkTimeout(edge, source);
   if (source.type?.endsRun === true) {
     const remedy = 'Remove the edge: the run is over with that step.';
     problems.add(path, edge.source, `leads on from a ${source.type.name}, which ends the run`, remedy);

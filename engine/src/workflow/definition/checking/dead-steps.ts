@@ -4,6 +4,11 @@ import type { ReadEdge } from './read-edge.js';
 import type { ReadStep } from './check-step.js';
 import { childPath, type ProblemSink } from './problems.js';
 
+/** Whether it can fail by a timeout. */
+export function canTimeOut({ type, args, reader }: ReadStep): boolean {
+  return type?.canTimeOut?.(args, Object.hasOwn(reader.object, 'body')) === true;
+}
+
 /** Ways a step can end, each with the edges that may then fire. */
 function outcomesOf(edges: readonly ReadEdge[], step: ReadStep | undefined): readonly (readonly ReadEdge[])[] {
   const type = step?.type;
@@ -14,8 +19,8 @@ function outcomesOf(edges: readonly ReadEdge[], step: ReadStep | undefined): rea
   const cases = new Set(completed.map((edge) => edge.case));
   const chosen = [...cases].map((one) => completed.filter((edge) => edge.case === undefined || edge.case === one));
   if (!canFail) return [completed, ...chosen];
-  const canTimeOut = type === undefined || step === undefined || type.canTimeOut?.(step.args) === true;
-  const timeOut = canTimeOut ? ofType('EDGE_TYPE_TIMEOUT', 'EDGE_TYPE_ALWAYS') : [];
+  const timesOut = type === undefined || step === undefined || canTimeOut(step);
+  const timeOut = timesOut ? ofType('EDGE_TYPE_TIMEOUT', 'EDGE_TYPE_ALWAYS') : [];
   const isSwitch = cases.size > 1 || (cases.size === 1 && !cases.has(undefined));
   return [...(isSwitch ? chosen : [completed]), ofType('EDGE_TYPE_FAILURE', 'EDGE_TYPE_ALWAYS'), timeOut];
 }

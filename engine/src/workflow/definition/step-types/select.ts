@@ -105,8 +105,8 @@ export const SELECT: StepType = {
     );
   },
   canFail: () => true,
-  // It fails as its body does, by a timeout too.
-  canTimeOut: () => true,
+  // It fails as its body does, by a timeout too; choosing by itself takes no time.
+  canTimeOut: (_args, hasBody) => hasBody,
   body: { variables: ['item', 'index'], conditions: [], isOptional: true },
   compile({ args = {}, body: declared }, cel, body) {
     const pool = field(args, 'pool');

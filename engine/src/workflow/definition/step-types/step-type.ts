@@ -45,8 +45,8 @@ export interface StepType {
   readonly check?: (checks: ExpressionChecks, path: string, args: JsonObject, hasBody: boolean) => void;
   /** Whether a step with these args can end as FAILED. */
   readonly canFail: (args: JsonObject) => boolean;
-  /** Whether a step with these args can fail by a timeout; absent: it cannot. */
-  readonly canTimeOut?: (args: JsonObject) => boolean;
+  /** Whether a step with these args, and with a body or without, can fail by a timeout; absent: it cannot. */
+  readonly canTimeOut?: (args: JsonObject, hasBody: boolean) => boolean;
   /** The signal that such a step waits for; absent: it waits for none. */
   readonly signalOf?: (step: StepDefinition) => PlanSignal;
   /** Names that edges from it may give as their case; absent: it has no cases. */
