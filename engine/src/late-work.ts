@@ -16,7 +16,7 @@ export interface LateWorkParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Pick<Metrics, 'slaEvents' | 'offerEvents'>;
-  readonly routing: Pick<Routing, 'assignments' | 'claims' | 'router'>;
+  readonly routing: Pick<Routing, 'assignments' | 'claims' | 'router' | 'whenDeclined'>;
 }
 
 /** What looks at them. */
@@ -69,7 +69,10 @@ function claimDriver({ db, clock, log, routing }: LateWorkParts, due: DueWork): 
 /** Makes the drivers; they still have to be started. */
 export function lateWork(parts: LateWorkParts): LateWork {
   const due = new DueWork(parts.db, parts.clock, SHARED_US);
-  const drivers = [slaDriver(parts, due), offerDriver(parts, due), claimDriver(parts, due)];
+  const offers = offerDriver(parts, due);
+  const drivers = [slaDriver(parts, due), offers, claimDriver(parts, due)];
+  // Work that somebody has turned down goes on at once; other nodes find it when this one dies.
+  parts.routing.whenDeclined(() => offers.wake());
   return {
     start() {
       for (const driver of drivers) driver.start();

@@ -51,6 +51,25 @@ describe('an offer', () => {
     expect(await world.decided(work)).toHaveLength(4);
   });
 
+  it('wakes the node that hears that it is declined, once that is committed, and no other answer does', async () => {
+    const { poolId } = await world.pool(3, OFFERING);
+    const seen: string[] = [];
+    const states = async (): Promise<void> => {
+      const state = (await lastOf())?.assignments[0]?.state ?? '';
+      seen.push(state);
+    };
+    const told: Promise<void>[] = [];
+    world.routing.whenDeclined(() => void told.push(states()));
+    await world.route(work, poolId);
+    await world.answer(await offered(), 'decline');
+    await Promise.all(told);
+    expect(seen).toEqual(['declined']);
+    await world.look();
+    await world.answer(await offered(), 'accept');
+    await world.answer(await offered(), 'complete');
+    expect(told).toHaveLength(1);
+  });
+
   it('that nobody answers in time is over then and no sooner, and cannot be taken any more', async () => {
     const { poolId, ids } = await world.pool(2, OFFERING);
     await world.route(work, poolId);

@@ -71,4 +71,31 @@ describe('work that is repeated', () => {
     clock.advance(10_000);
     expect([ends.length, timers()]).toEqual([1, 0]);
   });
+
+  it('begins at once when it is woken, once more behind what is under way, and never once it is stopped', async () => {
+    const { clock, loop, ends, timers } = world();
+    loop.wake();
+    expect([ends.length, timers()]).toEqual([0, 0]);
+    loop.start();
+    clock.advance(10);
+    loop.wake();
+    expect([ends.length, timers()]).toEqual([1, 0]);
+    loop.wake();
+    loop.wake();
+    expect(ends).toHaveLength(1);
+    ends[0]?.();
+    await turn();
+    expect(ends).toHaveLength(2);
+    ends[1]?.();
+    await turn();
+    expect([ends.length, timers()]).toEqual([2, 1]);
+    clock.advance(1_000);
+    loop.wake();
+    const stopped = loop.stop();
+    ends[2]?.();
+    await stopped;
+    await turn();
+    loop.wake();
+    expect([ends.length, timers()]).toEqual([3, 0]);
+  });
 });

@@ -15,6 +15,8 @@ export interface Repeating {
   readonly isStopped: boolean;
   /** Begins with a pause. Call it once. */
   start(): void;
+  /** Begins at once instead of after its pause; while it is under way, once more right behind. */
+  wake(): void;
   /** Nothing begins any more; resolves when nothing of it is under way. */
   stop(): Promise<void>;
 }
@@ -35,20 +37,33 @@ export function repeating(
   let timer: Timer | undefined;
   let underWay: Promise<unknown> = Promise.resolve();
   let isStopped = false;
-  const rest = (): void => {
+  let isWorking = false;
+  let isWoken = false;
+  const begin = (): void => {
+    [timer, isWorking, isWoken] = [undefined, true, false];
+    underWay = work().catch(onError).then(goOn);
+  };
+  const goOn = (): void => {
+    isWorking = false;
     if (isStopped) return;
-    timer = clock.setTimer(pauseMs, () => {
-      underWay = work().catch(onError).then(rest);
-    });
+    if (isWoken) begin();
+    else timer = clock.setTimer(pauseMs, begin);
   };
   return {
     get isStopped() {
       return isStopped;
     },
-    start: rest,
+    start: goOn,
+    wake() {
+      isWoken = isWorking;
+      if (timer === undefined) return;
+      timer.cancel();
+      begin();
+    },
     async stop() {
       isStopped = true;
       timer?.cancel();
+      timer = undefined;
       await underWay;
     },
   };

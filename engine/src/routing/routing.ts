@@ -3,6 +3,7 @@ import type { Bus } from '../bus/index.js';
 import { createAssignments, createBoard, type Assignments, type CapacityBoard } from '../capacity/index.js';
 import { NO_WAITERS, type ClaimWaiters } from '../claims/index.js';
 import type { CelCompiler } from '../expressions/index.js';
+import { DuctorError } from '../kernel/index.js';
 import { claimsFollow, createClaims, type Claims } from './claiming/claims.js';
 import { createDecisions, type Decisions } from './decisions/store/decisions.js';
 import { createDirectory, type Directory } from './directory.js';
@@ -61,8 +62,23 @@ export interface Routing extends Directory {
   /** Clocks of assignments, in the order in which they are due. */
   readonly slaClocks: (tenantId: string, assignmentIds: readonly string[]) => Promise<readonly StoredClock[]>;
   readonly setWorkState: SetWorkState;
+  /** Told each time that an offer was declined here, once it is committed. */
+  readonly whenDeclined: (listener: () => void) => void;
   /** For workflows that select. */
   readonly selection: SelectionParts;
+}
+
+/** The assignments; who listens is told of declines. */
+function tellingDeclines(assignments: Assignments, listeners: readonly (() => void)[]): Assignments {
+  return {
+    ...assignments,
+    async act(caller, actions) {
+      const results = await assignments.act(caller, actions);
+      const isDeclined = results.some((each) => !(each instanceof DuctorError) && each.state === 'declined');
+      if (isDeclined) for (const listener of listeners) listener();
+      return results;
+    },
+  };
 }
 
 /** Routing in this database. */
@@ -75,6 +91,7 @@ export function createRouting(options: RoutingOptions): Routing {
   const lane = new RouteLane(parts, asking);
   const previews = new Previews(parts, reads, asking);
   const waiters = options.claimWaiters ?? NO_WAITERS;
+  const declines: (() => void)[] = [];
   return {
     ...createDirectory({
       ...{ db, cel, newId },
@@ -87,21 +104,25 @@ export function createRouting(options: RoutingOptions): Routing {
     },
     decisions: createDecisions(db),
     shadows: createShadows(db),
-    assignments: createAssignments(db, {
-      onAnswered: (tx, tenantId, answered) =>
-        answerOffers(
-          tx,
-          tenantId,
-          answered.map(({ assignmentId, state }) => ({ assignmentId, isDeclined: state === 'declined' })),
-        ),
-      onEnded: claimsFollow(waiters),
-      onWaited: (tx, tenantId, waited) =>
-        lookSoon(
-          tx,
-          tenantId,
-          waited.map(({ assignmentId }) => assignmentId),
-        ),
-    }),
+    assignments: tellingDeclines(
+      createAssignments(db, {
+        onAnswered: (tx, tenantId, answered) =>
+          answerOffers(
+            tx,
+            tenantId,
+            answered.map(({ assignmentId, state }) => ({ assignmentId, isDeclined: state === 'declined' })),
+          ),
+        onEnded: claimsFollow(waiters),
+        onWaited: (tx, tenantId, waited) =>
+          lookSoon(
+            tx,
+            tenantId,
+            waited.map(({ assignmentId }) => assignmentId),
+          ),
+      }),
+      declines,
+    ),
+    whenDeclined: (listener) => void declines.push(listener),
     claims: createClaims({ db, clock, views, newId, waiters }),
     board: createBoard(db),
     outcomes: createOutcomes(db, views),

@@ -30,6 +30,7 @@ export abstract class DueDriver<Parts extends DueDriverParts> {
   readonly #kind: DueKind;
   readonly #looks: Repeating;
   readonly #due: DueWork;
+  #isKnown = false;
 
   constructor(
     readonly parts: Parts,
@@ -52,9 +53,17 @@ export abstract class DueDriver<Parts extends DueDriverParts> {
     return this.#looks.stop();
   }
 
+  /** Looks at once: something has become due of which this node knows. */
+  wake(): void {
+    this.#isKnown = true;
+    this.#looks.wake();
+  }
+
   /** Looks at everything that is due; returns how much that was. */
   async turn(): Promise<number> {
-    if (!(await this.#due.has(this.#kind))) return 0;
+    const isKnown = this.#isKnown;
+    this.#isKnown = false;
+    if (!isKnown && !(await this.#due.has(this.#kind))) return 0;
     for (let count = 0; ;) {
       const taken = await this.batch();
       count += taken;
