@@ -100,8 +100,8 @@ const SETTINGS = z.object({
     .max(60_000)
     .default(500)
     .describe(
-      'How long starts may wait for their commit when a node is asked for more than it can do, ms; what would wait ' +
-        'longer is refused.',
+      'How long starts may wait for their commit at most when a node is asked for more than it can do, ms; what ' +
+        'would wait longer is refused. Twice what is usual at the node is less, mostly.',
     ),
 });
 

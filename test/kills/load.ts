@@ -35,7 +35,12 @@ export class Load {
     this.#cast = cast;
     this.#runsMin = runsMin;
     this.#client = new DuctorClient({ engine: [...cast.addresses], apiKey: cast.apiKey });
-    this.#feeders = Array.from({ length: FEEDERS }, () => this.#feed());
+    this.#feeders = Array.from({ length: FEEDERS }, () => {
+      const feeding = this.#feed();
+      // Shows in `end`; a slice that broke off before tells why itself.
+      feeding.catch(() => undefined);
+      return feeding;
+    });
     this.#sampler = this.#sample();
   }
 

@@ -31,6 +31,8 @@ export interface ChildOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Told of every line on either output. */
   readonly onLine?: (line: string) => void;
+  /** Told of what it sends; then it can also be sent something. Default: no channel. */
+  readonly onMessage?: (message: unknown) => void;
 }
 
 const OUTPUT_CHARS_MAX = 256 * 1024;
@@ -53,8 +55,9 @@ export class Child {
     this.#process = spawn(process.execPath, [...options.args], {
       cwd: options.cwd ?? ROOT,
       env: { ...plainEnv(), ...options.env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', 'pipe', 'pipe', ...(options.onMessage === undefined ? [] : ['ipc' as const])],
     });
+    if (options.onMessage !== undefined) this.#process.on('message', options.onMessage);
     const { pid, stdout, stderr } = this.#process;
     if (pid === undefined || stdout === null || stderr === null) throw new Error(`${this.name} could not be spawned`);
     this.pid = pid;
@@ -82,6 +85,11 @@ export class Child {
   /** The last 256 KiB of what it wrote. */
   get output(): string {
     return this.#output;
+  }
+
+  /** Sends it something, as `process.on('message')` hears it; it was started with `onMessage`. */
+  send(message: object): void {
+    this.#process.send(message);
   }
 
   /** Sends a signal; nothing when it has ended. */

@@ -10,6 +10,7 @@ export interface WorkerProcessOptions {
   readonly cwd?: string;
   readonly env: Readonly<Record<string, string>>;
   readonly onLine?: (line: string) => void;
+  readonly onMessage?: (message: unknown) => void;
 }
 
 /** Arguments of node that run a TypeScript file of the project. */

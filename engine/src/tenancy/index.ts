@@ -6,6 +6,7 @@ export {
   deedOf,
   insertAudit,
   isAuditMissing,
+  leavesRow,
   OBJECT_KINDS,
   type AuditCursor,
   type AuditEntry,

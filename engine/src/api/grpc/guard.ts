@@ -14,6 +14,7 @@ import {
   auditedMethod,
   deedOf,
   isAuditMissing,
+  leavesRow,
   PUBLIC,
   permissionOf,
   type Principal,
@@ -140,18 +141,18 @@ export class MethodGuard {
 
   /**
    * Notes in the audit trail, where the method writes, that a caller's request came to nothing. A request that says
-   * nothing sensible asks for no change.
+   * nothing sensible asks for no change, and one that is to come again later will.
    */
   noteFailure(principal: Principal, request: unknown, caught: unknown): void {
     const audited = auditedMethod(this.method);
-    const { code, kind } = DuctorError.from(caught);
-    if (audited === undefined || kind.grpc === 'INVALID_ARGUMENT') return;
+    const error = DuctorError.from(caught);
+    if (audited === undefined || !leavesRow(error)) return;
     this.#options.tenancy.trail.note({
       ...deedOf(principal, this.method, textField(request, 'reason')),
       tenantId: principal.tenantId,
       objectKind: audited.kind,
       objectId: textField(request, audited.field),
-      outcome: code,
+      outcome: error.code,
     });
   }
 

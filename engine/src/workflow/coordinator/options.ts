@@ -16,8 +16,10 @@ export interface CoordinatorOptions {
   readonly maxWaitingStarts: number;
   /** Those of one tenant: what is left of the node's is for the others. */
   readonly maxWaitingStartsPerTenant: number;
-  /** A start that waits longer than this for its commit waits too long. */
+  /** A start that waits longer than this for its commit waits too long, whatever is usual. */
   readonly startWaitMs: number;
+  /** So many starts may always wait: a commit of so many takes hardly longer than one of one. */
+  readonly leastWaitingStarts: number;
   /** For so long there must always have been one that does before starts are refused for it. */
   readonly standingMs: number;
   /** For so long none must have been refused before all are let in again. */
@@ -55,6 +57,7 @@ export const DEFAULT_COORDINATOR_OPTIONS: CoordinatorOptions = {
   maxWaitingStarts: 20_000,
   maxWaitingStartsPerTenant: 16_000,
   startWaitMs: 500,
+  leastWaitingStarts: 16,
   standingMs: 1_000,
   calmMs: 5_000,
   loadPageRuns: 500,

@@ -55,7 +55,13 @@ const p99 = (values: readonly number[]): number =>
 describe('a node that is asked for three times what it can do', () => {
   it('answers what it takes as fast as ever, refuses the rest with a hint, and is itself again at once', async () => {
     const kit = new CoordinatorKit({ plans: [sequence('a')] });
-    const node = kit.node({ maxBatchRuns: BATCH, startWaitMs: START_WAIT_MS, standingMs: STANDING_MS, calmMs: 1_000 });
+    const node = kit.node({
+      maxBatchRuns: BATCH,
+      startWaitMs: START_WAIT_MS,
+      leastWaitingStarts: 1,
+      standingMs: STANDING_MS,
+      calmMs: 1_000,
+    });
     await kit.pass(2_000);
     hold(node);
     const normal = await ask(kit, node, 0.9, 3_000);

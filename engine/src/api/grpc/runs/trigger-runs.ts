@@ -11,7 +11,7 @@ import {
 } from '../../../gen/ductor/v1/run.js';
 import type { Clock } from '../../../kernel/index.js';
 import { normalTraceparent, type Tracing } from '../../../telemetry/index.js';
-import { deedOf, type AuditTrail } from '../../../tenancy/index.js';
+import { deedOf, leavesRow, type AuditTrail } from '../../../tenancy/index.js';
 import type { Unary } from '../call.js';
 import { FieldChecks } from '../checks/field-checks.js';
 import type { Report } from '../errors/report.js';
@@ -135,7 +135,7 @@ async function outcomeOf(
     return { runId, version, existing, error: undefined, problems: [], retryAfter: '' };
   } catch (caught) {
     const error = triggers.report(caught, deed.method);
-    if (error.kind.grpc !== 'INVALID_ARGUMENT') {
+    if (leavesRow(error)) {
       triggers.trail.note({ ...deed, tenantId, objectKind: 'run', objectId: item.familySlug, outcome: error.code });
     }
     const said = { error: wireFailure(error), problems: wireProblems(error), retryAfter: retryAfterText(error) };
