@@ -1,4 +1,4 @@
-/** Bundles: pools, recipients and rules as one document. */
+/** Bundles: pools, recipients, rules and claim queues as one document. */
 import type { CallOptions, ChannelCredentials, ClientOptions, Metadata } from '@grpc/grpc-js';
 import { checkNames } from '../connection/field-checks.js';
 import {
@@ -13,8 +13,8 @@ import {
 import { present, unary } from './unary.js';
 
 /**
- * Pools, recipients and rules that name each other: `poolId: 'billing'`. What an object does not say has its default,
- * but for the live state of a recipient.
+ * Pools, recipients, rules and claim queues that name each other: `poolId: 'billing'`. What an object does not say
+ * has its default, but for the live state of a recipient.
  */
 export type RoutingTopology = DeepPartial<RoutingBundle>;
 
@@ -22,7 +22,7 @@ export type RoutingTopology = DeepPartial<RoutingBundle>;
 export type RoutingPlan = BundlePlan;
 
 /** Kinds of which everything is deleted that a bundle does not name. */
-export type PrunedKind = 'pools' | 'recipients' | 'rules';
+export type PrunedKind = 'pools' | 'recipients' | 'rules' | 'claim_queues';
 
 /** Options of a diff. */
 export interface DiffBundleOptions {

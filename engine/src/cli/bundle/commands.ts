@@ -9,13 +9,16 @@ function pruneOption(command: Command): Command {
       'pools',
       'recipients',
       'rules',
+      'claim_queues',
     ]),
   );
 }
 
 /** Adds the commands. */
 export function bundleCommands(root: Command, context: CliContext): void {
-  const group = root.command('bundle').description('pools, recipients and rules as one file: docs/bundles.md');
+  const group = root
+    .command('bundle')
+    .description('pools, recipients, rules and claim queues as one file: docs/bundles.md');
   const diff = clientCommand(group, {
     usage: 'diff <file>',
     summary: 'what applying the file would change; - is standard input',

@@ -11,7 +11,7 @@ interface NotYaml {
 
 function notYaml(where: string, text: string, { message }: NotYaml): DuctorError {
   const [problem = 'is no YAML'] = message.split('\n');
-  const remedy = 'Write pools, recipients and rules as lists, in YAML or JSON.';
+  const remedy = 'Write pools, recipients, rules and claim_queues as lists, in YAML or JSON.';
   return new DuctorError('invalid_argument', `${where}: ${problem}`, {
     details: [{ path: where, value: text.slice(0, 60), problem, remedy }],
     remedy,

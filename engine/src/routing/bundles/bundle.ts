@@ -1,4 +1,5 @@
-/** Bundles: pools, recipients and rules of a tenant as one document, in which objects name each other by name. */
+/** Bundles: the topology of a tenant as one document, in which objects name each other by name. */
+import type { ClaimQueueFields } from '../../claims/index.js';
 import type { PoolFields, RecipientFields, StoredObject, Topology } from '../../pools/index.js';
 import type { RuleFields } from '../rules/rule.js';
 
@@ -10,13 +11,14 @@ export interface Bundle {
   readonly pools: readonly JsonObject[];
   readonly recipients: readonly JsonObject[];
   readonly rules: readonly JsonObject[];
+  readonly claim_queues: readonly JsonObject[];
 }
 
 /** Kind of an object. */
-export type BundleKind = 'pool' | 'recipient' | 'rule';
+export type BundleKind = 'pool' | 'recipient' | 'rule' | 'claim_queue';
 
 /** Kinds of which everything may be deleted that a bundle does not name. */
-export const PRUNED_KINDS = ['pools', 'recipients', 'rules'] as const;
+export const PRUNED_KINDS = ['pools', 'recipients', 'rules', 'claim_queues'] as const;
 
 /** One of them. */
 export type PrunedKind = (typeof PRUNED_KINDS)[number];
@@ -24,6 +26,7 @@ export type PrunedKind = (typeof PRUNED_KINDS)[number];
 /** Everything of a tenant that a bundle can speak of. */
 export interface Whole extends Topology {
   readonly rules: readonly StoredObject<RuleFields>[];
+  readonly claim_queues: readonly StoredObject<ClaimQueueFields>[];
 }
 
 /** Fields of the objects of each kind. */
@@ -31,6 +34,7 @@ export interface FieldsOf {
   readonly pool: PoolFields;
   readonly recipient: RecipientFields;
   readonly rule: RuleFields;
+  readonly claim_queue: ClaimQueueFields;
 }
 
 /** One field that changes; undefined: not there. */

@@ -19,7 +19,7 @@ const apply = (kit: BundleKit, bundle: Bundle, prune: typeof ALL = NONE): Promis
 
 /** Every row of pools, recipients, memberships, counters and rules of a tenant. */
 async function everything({ tenantId }: BundleKit): Promise<unknown> {
-  const tables = ['pool', 'recipient', 'membership', 'capacity_authority', 'rule', 'audit'];
+  const tables = ['pool', 'recipient', 'membership', 'capacity_authority', 'rule', 'claim_queue', 'audit'];
   const rows = [];
   for (const table of tables) {
     const { rows: found } = await test.db.query(
@@ -50,7 +50,7 @@ function large(): Bundle {
   const rules = Array.from({ length: 50 }, (_, index): JsonObject => ({
     ...{ name: `rule-${index}`, expr: 'true', pool_id: `pool-${index}` },
   }));
-  return { pools, recipients, rules };
+  return bundleOf({ pools, recipients, rules });
 }
 
 describe('a bundle', () => {
@@ -198,6 +198,54 @@ describe('a bundle', () => {
     });
     const { warnings } = await apply(kit, bundleOf({ pools: [spill('a', 'b'), spill('b', 'c'), spill('c', 'b')] }));
     expect(warnings).toEqual(['pools spill over in a circle: b → c → b']);
+  });
+
+  it('makes claim queues and the pools that name them, renames nothing, and keeps a queue with work', async () => {
+    const kit = bundleKit(test.db);
+    const queue = { name: 'pond', description: 'leads' };
+    const pool = (name: string, config: JsonObject): JsonObject => ({ name, config });
+    const whole = bundleOf({
+      pools: [
+        pool('claimed', { routing_mode: 'claim', claim_queue_id: 'pond' }),
+        pool('pushed', { fallback: [{ kind: 'claim', target: 'pond' }] }),
+      ],
+      claim_queues: [queue],
+    });
+    const made = await apply(kit, whole);
+    expect(made.changes.map(({ kind, action, name }) => [kind, action, name])).toEqual([
+      ['pool', 'create', 'claimed'],
+      ['pool', 'create', 'pushed'],
+      ['claim_queue', 'create', 'pond'],
+    ]);
+    const queueId = made.changes[2]?.id ?? '';
+    const [claimed] = await kit.directory.pools.list(kit.tenantId, { afterName: '', status: null, limit: 1 });
+    expect(claimed?.fields.config).toMatchObject({ claim_queue_id: queueId });
+    expect(await kit.directory.bundles.export(kit.tenantId)).toMatchObject({
+      pools: [{ config: { claim_queue_id: 'pond' } }, { config: { fallback: [{ target: 'pond' }] } }],
+      claim_queues: [queue],
+    });
+    const changed = await apply(kit, { ...whole, claim_queues: [{ name: 'pond' }] });
+    expect(changed.changes).toMatchObject([
+      {
+        kind: 'claim_queue',
+        action: 'update',
+        id: queueId,
+        fields: [{ path: 'description', before: 'leads', after: '' }],
+      },
+    ]);
+    const lost = { ...whole, claim_queues: [] };
+    expect(await codeOf(apply(kit, lost, new Set(['claim_queues'])))).toBe('invalid_argument');
+    await test.db.query(
+      `insert into ductor.claim_item (tenant_id, item_id, queue_id, pool_id, decision_id, work, rules, ask, claimants,
+          units, opened, visible, queued_at, expires_at)
+        values ($1::uuid, $2::uuid, $2::uuid, $2::uuid, $2::uuid, '{}', '{}', '', '{}', '{}', 1, 0, 1, 2)`,
+      [kit.tenantId, queueId],
+    );
+    const before = await everything(kit);
+    expect(await codeOf(apply(kit, bundleOf({}), ALL))).toBe('claim_queue_in_use');
+    expect(await everything(kit)).toEqual(before);
+    await test.db.query('delete from ductor.claim_item where tenant_id = $1::uuid', [kit.tenantId]);
+    expect((await apply(kit, bundleOf({}), ALL)).changes).toHaveLength(3);
   });
 
   it('applied by many at once is made once', async () => {

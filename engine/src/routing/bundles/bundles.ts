@@ -5,8 +5,17 @@
  * 1. All of a bundle is written in one transaction, its rows of the audit trail with it, or nothing is.
  * 2. What is written is the plan that a diff shows at that moment: objects that changed while it was made are locked,
  *    seen to be others, and the plan is made anew.
- * 3. Locks are taken as everywhere: recipients, rules, pools, each kind in the order of ids.
+ * 3. Locks are taken as everywhere: recipients, rules, pools, claim queues, each kind in the order of ids.
  */
+import {
+  allQueues,
+  deleteQueues,
+  insertQueues,
+  keepQueues,
+  lockQueueVersions,
+  queuesWithWork,
+  updateQueues,
+} from '../../claims/index.js';
 import type { CelCompiler } from '../../expressions/index.js';
 import { DuctorError } from '../../kernel/index.js';
 import {
@@ -50,7 +59,7 @@ export interface Bundles {
   diff(tenantId: string, ask: BundleAsk): Promise<BundlePlan>;
   /**
    * Changes it, and returns what was changed, with the ids of what was made. Throws what diff throws, version_conflict
-   * (another plan than the expected one, or too many others change the same), recipient_in_use.
+   * (another plan than the expected one, or too many others change the same), recipient_in_use, claim_queue_in_use.
    */
   apply(caller: Caller, ask: BundleAsk, applying: Applying): Promise<BundlePlan>;
   /** Everything there is. Throws bundle_ambiguous, limit_exceeded. */
@@ -71,7 +80,15 @@ export interface BundlesOptions {
 
 async function readWhole(db: Queryable, tenantId: string): Promise<Whole> {
   const topology = await readTopology(db, tenantId, MAX_OBJECTS);
-  return { ...topology, rules: await allRules(db, tenantId) };
+  const queues = await allQueues(db, tenantId, MAX_OBJECTS + 1);
+  if (queues.length > MAX_OBJECTS) {
+    throw new DuctorError('limit_exceeded', `the tenant has more than ${MAX_OBJECTS} claim queues`);
+  }
+  return {
+    ...topology,
+    rules: await allRules(db, tenantId),
+    claim_queues: queues.map(({ id, version, fields }) => ({ id, version, fields })),
+  };
 }
 
 /** Locks everything that the plan changes or refers to; false when some of it is another by now. */
@@ -79,11 +96,14 @@ async function lockAll(
   tx: Queryable,
   tenantId: string,
   plan: BundlePlan,
-  referred: readonly string[],
+  referred: ReturnType<typeof referredBy>,
 ): Promise<boolean> {
   if (!(await lockRecipients(tx, tenantId, plan))) return false;
   if (!areSame(plan.rules, await lockRuleVersions(tx, tenantId, idsOf(plan.rules)))) return false;
-  return lockPools(tx, tenantId, plan, referred);
+  if (!(await lockPools(tx, tenantId, plan, referred.pools))) return false;
+  const queues = plan.claim_queues;
+  if (!areSame(queues, await lockQueueVersions(tx, tenantId, idsOf(queues)))) return false;
+  return (await keepQueues(tx, tenantId, referred.queues)).size === referred.queues.length;
 }
 
 async function writeRules(tx: Queryable, tenantId: string, { rules }: BundlePlan): Promise<void> {
@@ -99,12 +119,27 @@ async function writeRules(tx: Queryable, tenantId: string, { rules }: BundlePlan
   }
 }
 
+async function writeQueues(tx: Queryable, tenantId: string, plan: BundlePlan): Promise<void> {
+  const { created, updated, deleted } = plan.claim_queues;
+  const ids = deleted.map(({ id }) => id);
+  const busy = await queuesWithWork(tx, tenantId, ids);
+  const used = deleted.find(({ id }) => busy.has(id));
+  if (used !== undefined) {
+    const message = `work waits in claim queue ${used.fields.name}, or is claimed, and the bundle is without it`;
+    throw new DuctorError('claim_queue_in_use', message);
+  }
+  await deleteQueues(tx, tenantId, ids);
+  await updateQueues(tx, tenantId, updated);
+  await insertQueues(tx, tenantId, created);
+}
+
 /** The changes with the ids of what was made: objects are listed by kind in the order in which they are made. */
 function withIds({ changes, ...plan }: BundlePlan): BundlePlan {
   const made = {
     pool: plan.pools.created.values(),
     recipient: plan.recipients.created.values(),
     rule: plan.rules.created.values(),
+    claim_queue: plan.claim_queues.created.values(),
   };
   const identified = changes.map((change): BundleChange => {
     if (change.action !== 'create') return change;
@@ -165,6 +200,7 @@ export function createBundles(options: BundlesOptions): Bundles {
     if (!(await lockAll(tx, tenantId, plan, referredBy(plan, stored)))) return undefined;
     await writeTopology(tx, tenantId, plan, capacity);
     await writeRules(tx, tenantId, plan);
+    await writeQueues(tx, tenantId, plan);
     await audit(tx, caller, reason, plan);
     return { plan, stored };
   };

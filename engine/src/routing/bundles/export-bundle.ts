@@ -3,7 +3,7 @@ import { DuctorError } from '../../kernel/index.js';
 import type { RecipientFields } from '../../pools/index.js';
 import type { Bundle, JsonObject, Whole } from './bundle.js';
 import { unclearRecipients } from './identify.js';
-import { namedPool, namedRecipient, namesOf, toNames } from './names.js';
+import { namedAlone, namedRecipient, namesOf, toNames } from './names.js';
 import { mapReferences } from './references.js';
 
 /** The fields that are written, without the membership that the primary pool brings by itself. */
@@ -19,20 +19,22 @@ function written({
 }
 
 /** The bundle. Throws bundle_ambiguous when it could not tell recipients apart. */
-export function exportBundle({ pools, recipients, rules }: Whole): Bundle {
+export function exportBundle({ pools, recipients, rules, claim_queues: queues }: Whole): Bundle {
   const [unclear] = unclearRecipients(recipients);
   if (unclear !== undefined) {
     const message = `several recipients without an external_id are called ${JSON.stringify(unclear)}`;
     throw new DuctorError('bundle_ambiguous', message);
   }
   const names = namesOf(
-    pools.map(({ id, fields }) => namedPool(id, fields)),
+    pools.map(({ id, fields }) => namedAlone(id, fields)),
     recipients.map(({ id, fields }) => namedRecipient(id, fields)),
+    queues.map(({ id, fields }) => namedAlone(id, fields)),
   );
   const refer = toNames(names);
   return {
     pools: pools.map(({ fields }) => mapReferences('pool', fields, refer)),
     recipients: recipients.map(({ fields }) => mapReferences('recipient', written(fields), refer)),
     rules: rules.map(({ fields }) => mapReferences('rule', fields, refer)),
+    claim_queues: queues.map(({ fields }) => mapReferences('claim_queue', { ...fields }, refer)),
   };
 }

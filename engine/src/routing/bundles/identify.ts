@@ -1,7 +1,7 @@
 /** Which stored object each object of a bundle is. */
 import type { Problem } from '../../kernel/index.js';
 import type { StoredObject } from '../../pools/index.js';
-import type { FieldsOf, JsonObject, Whole } from './bundle.js';
+import type { Bundle, FieldsOf, JsonObject, Whole } from './bundle.js';
 
 /** An object of a bundle with what it is. */
 export interface Identified<Fields> {
@@ -19,6 +19,7 @@ export interface Identities {
   readonly pools: readonly Identified<FieldsOf['pool']>[];
   readonly recipients: readonly Identified<FieldsOf['recipient']>[];
   readonly rules: readonly Identified<FieldsOf['rule']>[];
+  readonly claim_queues: readonly Identified<FieldsOf['claim_queue']>[];
   readonly problems: readonly Problem[];
 }
 
@@ -33,7 +34,7 @@ function twice(path: string, value: string, what: string): Problem {
 }
 
 function byName<Fields extends { readonly name: string }>(
-  kind: 'pools' | 'rules',
+  kind: 'pools' | 'rules' | 'claim_queues',
   sent: readonly JsonObject[],
   stored: readonly StoredObject<Fields>[],
   newId: () => string,
@@ -43,7 +44,7 @@ function byName<Fields extends { readonly name: string }>(
   const problems: Problem[] = [];
   const found = sent.map((object, index): Identified<Fields> => {
     const [name, at] = [textOf(object, 'name'), `bundle.${kind}[${index}]`];
-    if (seen.has(name)) problems.push(twice(`${at}.name`, name, kind));
+    if (seen.has(name)) problems.push(twice(`${at}.name`, name, kind.replace('_', ' ')));
     seen.add(name);
     const was = known.get(name);
     return { at, sent: object, id: was?.id ?? newId(), was };
@@ -104,17 +105,14 @@ function ambiguous(path: string, value: string, count: number): Problem {
 }
 
 /** Says of each object which stored one it is. */
-export function identify(
-  sent: { readonly [K in 'pools' | 'recipients' | 'rules']: readonly JsonObject[] },
-  stored: Whole,
-  newId: () => string,
-): Identities {
+export function identify(sent: Bundle, stored: Whole, newId: () => string): Identities {
   const pools = byName('pools', sent.pools, stored.pools, newId);
   const recipients = identifyRecipients(sent.recipients, stored.recipients, newId);
   const rules = byName('rules', sent.rules, stored.rules, newId);
+  const queues = byName('claim_queues', sent.claim_queues, stored.claim_queues, newId);
   return {
-    ...{ pools: pools.found, recipients: recipients.found, rules: rules.found },
-    problems: [...pools.problems, ...recipients.problems, ...rules.problems],
+    ...{ pools: pools.found, recipients: recipients.found, rules: rules.found, claim_queues: queues.found },
+    problems: [...pools.problems, ...recipients.problems, ...rules.problems, ...queues.problems],
   };
 }
 

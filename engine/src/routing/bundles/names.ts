@@ -1,8 +1,8 @@
-/** Names of pools and recipients for ids, and ids for names. */
+/** Names of pools, recipients and claim queues for ids, and ids for names. */
 import type { PoolFields, RecipientFields } from '../../pools/index.js';
 import type { Referring } from './references.js';
 
-/** A pool or recipient that there is, or will be. */
+/** An object that others refer to, and that there is or will be. */
 export interface Named {
   readonly id: string;
   readonly name: string;
@@ -10,8 +10,8 @@ export interface Named {
   readonly externalId: string;
 }
 
-/** A pool by its name. */
-export function namedPool(id: string, { name }: Pick<PoolFields, 'name'>): Named {
+/** A pool or claim queue by its name. */
+export function namedAlone(id: string, { name }: Pick<PoolFields, 'name'>): Named {
   return { id, name, externalId: '' };
 }
 
@@ -51,18 +51,23 @@ class Names {
   }
 }
 
-/** Names of pools and recipients. */
+/** Names of all that others refer to. */
 export interface AllNames {
   readonly pools: Names;
   readonly recipients: Names;
+  readonly claim_queues: Names;
 }
 
 /** Gathers them. */
-export function namesOf(pools: Iterable<Named>, recipients: Iterable<Named>): AllNames {
-  return { pools: new Names(pools), recipients: new Names(recipients) };
+export function namesOf(pools: Iterable<Named>, recipients: Iterable<Named>, queues: Iterable<Named>): AllNames {
+  return { pools: new Names(pools), recipients: new Names(recipients), claim_queues: new Names(queues) };
 }
 
 /** Puts names in the place of ids. */
-export function toNames({ pools, recipients }: AllNames): Referring {
-  return { pool: (id) => pools.nameOf(id), recipient: (id) => recipients.nameOf(id) };
+export function toNames({ pools, recipients, claim_queues: queues }: AllNames): Referring {
+  return {
+    pool: (id) => pools.nameOf(id),
+    recipient: (id) => recipients.nameOf(id),
+    claim_queue: (id) => queues.nameOf(id),
+  };
 }

@@ -16,13 +16,15 @@ import {
   type RecipientFields,
   type StoredObject,
 } from '../../pools/index.js';
+import type { ClaimQueueFields } from '../../claims/index.js';
+import { queueCheck } from '../claiming/claim-queues.js';
 import type { RuleFields } from '../rules/rule.js';
 import type { Bundle, BundleChange, BundleKind, FieldsOf, JsonObject, PrunedKind, Whole } from './bundle.js';
 import { spillCircles } from './circles.js';
 import { fieldChanges } from './field-changes.js';
 import { identify, textOf, type Identified, type Identities } from './identify.js';
-import { namedPool, namedRecipient, namesOf, toNames, type AllNames, type Named } from './names.js';
-import { mapReferences, referredPools } from './references.js';
+import { namedAlone, namedRecipient, namesOf, toNames, type AllNames, type Named } from './names.js';
+import { mapReferences, referred } from './references.js';
 
 /** What is asked. */
 export interface BundleAsk {
@@ -42,6 +44,7 @@ export interface BundlePlan {
   readonly pools: ObjectChanges<PoolFields>;
   readonly recipients: ObjectChanges<RecipientFields>;
   readonly rules: ObjectChanges<RuleFields>;
+  readonly claim_queues: ObjectChanges<ClaimQueueFields>;
   readonly changes: readonly BundleChange[];
   readonly unchanged: number;
   /** Names exactly these changes from exactly these versions, in hexadecimal. */
@@ -104,13 +107,16 @@ function prunedOf<Fields>(
 function namesAfter(stored: Whole, found: Identities, gone: ReadonlySet<string>): AllNames {
   const pools = new Map<string, Named>();
   const recipients = new Map<string, Named>();
-  for (const { id, fields } of stored.pools) if (!gone.has(id)) pools.set(id, namedPool(id, fields));
+  const queues = new Map<string, Named>();
+  for (const { id, fields } of stored.pools) if (!gone.has(id)) pools.set(id, namedAlone(id, fields));
+  for (const { id, fields } of stored.claim_queues) if (!gone.has(id)) queues.set(id, namedAlone(id, fields));
   for (const { id, fields } of stored.recipients) if (!gone.has(id)) recipients.set(id, namedRecipient(id, fields));
-  for (const { id, sent } of found.pools) pools.set(id, namedPool(id, { name: textOf(sent, 'name') }));
+  for (const { id, sent } of found.pools) pools.set(id, namedAlone(id, { name: textOf(sent, 'name') }));
+  for (const { id, sent } of found.claim_queues) queues.set(id, namedAlone(id, { name: textOf(sent, 'name') }));
   for (const { id, sent } of found.recipients) {
     recipients.set(id, namedRecipient(id, { name: textOf(sent, 'name'), external_id: textOf(sent, 'external_id') }));
   }
-  return namesOf(pools.values(), recipients.values());
+  return namesOf(pools.values(), recipients.values(), queues.values());
 }
 
 /** References of a stored object that lead nowhere: they may stay, since other calls let them stay. */
@@ -120,7 +126,7 @@ function dangling(kind: BundleKind, fields: object | undefined, known: ReadonlyS
     if (!known.has(id)) ids.add(id);
     return id;
   };
-  if (fields !== undefined) mapReferences(kind, { ...fields }, { pool: look, recipient: look });
+  if (fields !== undefined) mapReferences(kind, { ...fields }, { pool: look, recipient: look, claim_queue: look });
   return ids;
 }
 
@@ -133,14 +139,16 @@ function resolved<Kind extends BundleKind>(
   known: ReadonlySet<string>,
 ): JsonObject {
   const loose = dangling(kind, object.was?.fields, known);
-  const find = (what: 'pool' | 'recipient') => (text: string, path: string) => {
+  const find = (what: 'pool' | 'recipient' | 'claim_queue') => (text: string, path: string) => {
     const id = names[`${what}s`].idOf(text) ?? (isUuid(text) && loose.has(text) ? text : undefined);
     if (id !== undefined) return id;
-    const remedy = `Add it to the bundle, or name a ${what} that there is and that stays, and that is the only one.`;
-    planning.note({ path: `${object.at}.${path}`, value: text, problem: `names no ${what}`, remedy });
+    const noun = what.replace('_', ' ');
+    const remedy = `Add it to the bundle, or name a ${noun} that there is and that stays, and that is the only one.`;
+    planning.note({ path: `${object.at}.${path}`, value: text, problem: `names no ${noun}`, remedy });
     return '00000000-0000-0000-0000-000000000000';
   };
-  return mapReferences(kind, object.sent, { pool: find('pool'), recipient: find('recipient') });
+  const refer = { pool: find('pool'), recipient: find('recipient'), claim_queue: find('claim_queue') };
+  return mapReferences(kind, object.sent, refer);
 }
 
 /** The live state stays as it is unless the bundle names one. */
@@ -245,7 +253,7 @@ function targetsOf(
 ): { readonly [Kind in BundleKind as `${Kind}s`]: Targets<Kind> } {
   const planning = new Planning();
   for (const problem of found.problems) planning.note(problem);
-  const known = new Set([...stored.pools, ...stored.recipients].map(({ id }) => id));
+  const known = new Set([...stored.pools, ...stored.recipients, ...stored.claim_queues].map(({ id }) => id));
   const checked = <Kind extends BundleKind>(
     kind: Kind,
     objects: readonly Identified<FieldsOf[Kind]>[],
@@ -261,8 +269,9 @@ function targetsOf(
     return { ...target, fields };
   });
   const rules = checked('rule', found.rules, parts.rules);
+  const queues = checked('claim_queue', found.claim_queues, queueCheck);
   planning.done();
-  return { pools, recipients, rules };
+  return { pools, recipients, rules, claim_queues: queues };
 }
 
 /** Pools that do not change any more. */
@@ -278,15 +287,19 @@ function poolsAfter(stored: Whole, targets: Targets<'pool'>, gone: ReadonlySet<s
   return new Map([...left, ...targets].map(({ id, fields }) => [id, fields]));
 }
 
-/** Ids of pools that changed objects refer to, and that there are. */
-export function referredBy({ pools, recipients, rules }: BundlePlan, stored: Whole): readonly string[] {
-  const there = new Set(stored.pools.map(({ id }) => id));
+/** Ids of pools and claim queues that changed objects refer to, and that there are. */
+export function referredBy(
+  { pools, recipients, rules }: BundlePlan,
+  stored: Whole,
+): { readonly pools: readonly string[]; readonly queues: readonly string[] } {
   const all = [
-    ...[...pools.created, ...pools.updated].flatMap(({ fields }) => referredPools('pool', fields)),
-    ...[...recipients.created, ...recipients.updated].flatMap(({ fields }) => referredPools('recipient', fields)),
-    ...[...rules.created, ...rules.updated].flatMap(({ fields }) => referredPools('rule', fields)),
+    ...[...pools.created, ...pools.updated].map(({ fields }) => referred('pool', fields)),
+    ...[...recipients.created, ...recipients.updated].map(({ fields }) => referred('recipient', fields)),
+    ...[...rules.created, ...rules.updated].map(({ fields }) => referred('rule', fields)),
   ];
-  return [...new Set(all)].filter((id) => there.has(id));
+  const there = new Set([...stored.pools, ...stored.claim_queues].map(({ id }) => id));
+  const known = (ids: readonly string[]): readonly string[] => [...new Set(ids)].filter((id) => there.has(id));
+  return { pools: known(all.flatMap((each) => each.pools)), queues: known(all.flatMap((each) => each.queues)) };
 }
 
 /**
@@ -299,7 +312,8 @@ export function planBundle(parts: PlanParts, { bundle, prune }: BundleAsk, store
   const gonePools = prunedOf(prune.has('pools'), stored.pools, found.pools);
   const goneRecipients = prunedOf(prune.has('recipients'), stored.recipients, found.recipients);
   const goneRules = prunedOf(prune.has('rules'), stored.rules, found.rules);
-  const gone = new Set([...gonePools, ...goneRecipients].map(({ id }) => id));
+  const goneQueues = prunedOf(prune.has('claim_queues'), stored.claim_queues, found.claim_queues);
+  const gone = new Set([...gonePools, ...goneRecipients, ...goneQueues].map(({ id }) => id));
   const names = namesAfter(stored, found, gone);
   const targets = targetsOf(parts, stored, found, names);
   const taken = new Set([...targets.recipients, ...goneRecipients].map(({ id }) => id));
@@ -308,11 +322,13 @@ export function planBundle(parts: PlanParts, { bundle, prune }: BundleAsk, store
   const left = orphans(stored.recipients, taken, gone);
   const recipients = listed('recipient', shown, [...targets.recipients, ...left], goneRecipients);
   const rules = listed('rule', shown, targets.rules, goneRules);
+  const queues = listed('claim_queue', shown, targets.claim_queues, goneQueues);
   checkArchived(targets.pools, pools.objects.updated);
-  const changes = [...pools.changes, ...recipients.changes, ...rules.changes];
+  const changes = [...pools.changes, ...recipients.changes, ...rules.changes, ...queues.changes];
   return {
-    ...{ pools: pools.objects, recipients: recipients.objects, rules: rules.objects, changes },
-    unchanged: pools.unchanged + recipients.unchanged + rules.unchanged,
+    ...{ pools: pools.objects, recipients: recipients.objects, rules: rules.objects, claim_queues: queues.objects },
+    changes,
+    unchanged: pools.unchanged + recipients.unchanged + rules.unchanged + queues.unchanged,
     digest: Buffer.from(canonicalDigest(changes)).toString('hex'),
     warnings: spillCircles(poolsAfter(stored, targets.pools, gone)),
   };

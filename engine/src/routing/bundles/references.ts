@@ -5,6 +5,7 @@ import type { BundleKind, JsonObject } from './bundle.js';
 export interface Referring {
   readonly pool: (text: string, path: string) => string;
   readonly recipient: (text: string, path: string) => string;
+  readonly claim_queue: (text: string, path: string) => string;
 }
 
 type Change = (text: string, path: string) => string;
@@ -22,15 +23,16 @@ function changedText(object: JsonObject, key: string, at: string, change: Change
   return changed(object, key, (value) => (typeof value === 'string' && value !== '' ? change(value, at + key) : value));
 }
 
-function changedFallback(fallback: unknown, at: string, { pool, recipient }: Referring): unknown {
+function changedFallback(fallback: unknown, at: string, refer: Referring): unknown {
   if (Array.isArray(fallback)) {
     const all: readonly unknown[] = fallback;
-    return all.map((each, index) => changedFallback(each, `${at}[${index}]`, { pool, recipient }));
+    return all.map((each, index) => changedFallback(each, `${at}[${index}]`, refer));
   }
   if (!isObject(fallback)) return fallback;
   const { kind } = fallback;
-  if (kind === 'overflow' || kind === 'catchall') return changedText(fallback, 'target', `${at}.`, pool);
-  return kind === 'default_recipient' ? changedText(fallback, 'target', `${at}.`, recipient) : fallback;
+  if (kind === 'overflow' || kind === 'catchall') return changedText(fallback, 'target', `${at}.`, refer.pool);
+  if (kind === 'claim') return changedText(fallback, 'target', `${at}.`, refer.claim_queue);
+  return kind === 'default_recipient' ? changedText(fallback, 'target', `${at}.`, refer.recipient) : fallback;
 }
 
 function changedPool(fields: JsonObject, refer: Referring): JsonObject {
@@ -41,7 +43,8 @@ function changedPool(fields: JsonObject, refer: Referring): JsonObject {
       config,
     );
     const both = changedText(pools, 'fallback_recipient_id', 'config.', refer.recipient);
-    return changed(both, 'fallback', (fallback) => changedFallback(fallback, 'config.fallback', refer));
+    const all = changedText(both, 'claim_queue_id', 'config.', refer.claim_queue);
+    return changed(all, 'fallback', (fallback) => changedFallback(fallback, 'config.fallback', refer));
   });
 }
 
@@ -58,16 +61,20 @@ function changedRecipient(fields: JsonObject, { pool }: Referring): JsonObject {
 /** The fields of an object with every reference changed. Whatever is not as it should be stays as it is. */
 export function mapReferences(kind: BundleKind, fields: JsonObject, refer: Referring): JsonObject {
   if (kind === 'pool') return changedPool(fields, refer);
+  if (kind === 'claim_queue') return fields;
   return kind === 'recipient' ? changedRecipient(fields, refer) : changedText(fields, 'pool_id', '', refer.pool);
 }
 
-/** Ids of the pools that an object refers to. */
-export function referredPools(kind: BundleKind, fields: object): readonly string[] {
-  const found: string[] = [];
-  const pool = (text: string): string => {
+/** Ids of the pools and of the claim queues that an object refers to. */
+export function referred(
+  kind: BundleKind,
+  fields: object,
+): { readonly pools: readonly string[]; readonly queues: readonly string[] } {
+  const [pools, queues]: [string[], string[]] = [[], []];
+  const into = (found: string[]) => (text: string) => {
     found.push(text);
     return text;
   };
-  mapReferences(kind, { ...fields }, { pool, recipient: (text) => text });
-  return found;
+  mapReferences(kind, { ...fields }, { pool: into(pools), claim_queue: into(queues), recipient: (text) => text });
+  return { pools, queues };
 }

@@ -7,12 +7,12 @@
  */
 import { z } from 'zod';
 import {
-  deleteQueue,
+  deleteQueues,
   findQueue,
-  hasWork,
   insertQueue,
   listQueues,
   lockQueue,
+  queuesWithWork,
   updateQueue,
   type ClaimQueue,
   type ClaimQueueFields,
@@ -44,7 +44,7 @@ const schema = z.strictObject({
 const object = { noun: 'claim queue', schema, names: Object.keys(schema.shape) };
 
 /** Checks of claim queues. */
-const queueCheck: ObjectCheck<ClaimQueueFields> = {
+export const queueCheck: ObjectCheck<ClaimQueueFields> = {
   create: (input) => check(object, input),
   update: (current, patch) => checkUpdate(object, current, patch),
 };
@@ -120,10 +120,10 @@ export function createClaimQueues(db: TenantAccess, newId: () => string): ClaimQ
     remove: (caller, queueId, expected) =>
       change(caller, async (tx) => {
         const was = await locked(tx, caller, queueId, expected);
-        if (await hasWork(tx, caller.by.tenantId, queueId)) {
+        if ((await queuesWithWork(tx, caller.by.tenantId, [queueId])).size > 0) {
           throw new DuctorError('claim_queue_in_use', `work waits in claim queue ${was.fields.name}, or is claimed`);
         }
-        await deleteQueue(tx, caller.by.tenantId, queueId);
+        await deleteQueues(tx, caller.by.tenantId, [queueId]);
         await audit(tx, caller, queueId);
         return was;
       }),

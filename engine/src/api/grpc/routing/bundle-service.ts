@@ -1,4 +1,4 @@
-/** BundleService: pools, recipients and rules as one document. */
+/** BundleService: pools, recipients, rules and claim queues as one document. */
 import {
   BundleServiceService,
   RoutingBundle,
@@ -51,13 +51,17 @@ function prunedOf(checks: FieldChecks, prune: readonly string[]): ReadonlySet<Pr
 function askOf(checks: FieldChecks, { bundle, prune }: DiffRoutingBundleRequest): BundleAsk {
   if (bundle === undefined) checks.note('bundle', '', 'is missing', 'send the bundle, be it an empty one');
   const sent = bundle ?? RoutingBundle.create();
-  checks.count('bundle', sent.pools.length + sent.recipients.length + sent.rules.length, 0, MAX_OBJECTS);
+  const count = sent.pools.length + sent.recipients.length + sent.rules.length + sent.claimQueues.length;
+  checks.count('bundle', count, 0, MAX_OBJECTS);
   const kinds = prunedOf(checks, prune);
   checks.done();
   const json = contractJson().sent('RoutingBundle', RoutingBundle.encode(sent).finish());
-  const { pools, recipients, rules } = json;
+  const { pools, recipients, rules, claim_queues: queues } = json;
   return {
-    bundle: { pools: objectsOf(pools), recipients: objectsOf(recipients), rules: objectsOf(rules) },
+    bundle: {
+      ...{ pools: objectsOf(pools), recipients: objectsOf(recipients), rules: objectsOf(rules) },
+      claim_queues: objectsOf(queues),
+    },
     prune: kinds,
   };
 }

@@ -11,6 +11,11 @@ const LIST = prepared(
   `select ${QUEUE_COLUMNS} from ductor.claim_queue q
     where q.tenant_id = $1::uuid and q.name > $2 order by q.name limit $3`,
 );
+const LOCK_VERSIONS = prepared(
+  'claims_lock_queue_versions',
+  `select q.queue_id as id, q.record_version as version from ductor.claim_queue q
+    where q.tenant_id = $1::uuid and q.queue_id = any($2::uuid[]) order by q.queue_id for update of q`,
+);
 const KEEP = prepared(
   'claims_keep_queues',
   `select queue_id from ductor.claim_queue where tenant_id = $1::uuid and queue_id = any($2::uuid[])
@@ -48,4 +53,21 @@ export async function keepQueues(
   if (queueIds.length === 0) return new Set();
   const { rows } = await tx.query<{ queue_id: string }>(KEEP, [tenantId, uuidArray(queueIds)]);
   return new Set(rows.map(({ queue_id }) => queue_id));
+}
+
+/** All queues of a tenant, at most so many, by name. */
+export function allQueues(db: Queryable, tenantId: string, limit: number): Promise<readonly ClaimQueue[]> {
+  return listQueues(db, tenantId, { afterName: '', limit });
+}
+
+/** Locks queues until the transaction ends, in the order of their ids; their versions by id. */
+export async function lockQueueVersions(
+  tx: Queryable,
+  tenantId: string,
+  queueIds: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  if (queueIds.length === 0) return new Map();
+  const ids = uuidArray(queueIds);
+  const { rows } = await tx.query<{ id: string; version: number }>(LOCK_VERSIONS, [tenantId, ids]);
+  return new Map(rows.map(({ id, version }) => [id, version]));
 }

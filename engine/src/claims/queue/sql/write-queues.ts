@@ -1,5 +1,5 @@
 import { impossible } from '../../../kernel/index.js';
-import { prepared, type Queryable } from '../../../store/index.js';
+import { prepared, uuidArray, type Queryable } from '../../../store/index.js';
 import type { ClaimQueue, ClaimQueueFields } from '../claim-queue.js';
 import { QUEUE_COLUMNS, toQueue, type QueueRow } from './queue-row.js';
 
@@ -15,9 +15,9 @@ const UPDATE = prepared(
     where q.tenant_id = $1::uuid and q.queue_id = $2::uuid returning ${QUEUE_COLUMNS}`,
 );
 const WAITS = prepared(
-  'claims_queue_waits',
-  `select exists (select 1 from ductor.claim_item i
-      where i.tenant_id = $1::uuid and i.queue_id = $2::uuid and i.state in ('open', 'claimed')) as waits`,
+  'claims_queues_with_work',
+  `select distinct i.queue_id from ductor.claim_item i
+    where i.tenant_id = $1::uuid and i.queue_id = any($2::uuid[]) and i.state in ('open', 'claimed')`,
 );
 
 /** Stores a new queue; undefined: its name is taken. */
@@ -42,15 +42,24 @@ export async function updateQueue(
   return toQueue(rows[0] ?? impossible('claim-queue-gone', 'a queue was gone while its row was locked'));
 }
 
-/** Whether work waits in a locked queue, or somebody has work out of it. */
-export async function hasWork(tx: Queryable, tenantId: string, queueId: string): Promise<boolean> {
-  const { rows } = await tx.query<{ waits: boolean }>(WAITS, [tenantId, queueId]);
-  return rows[0]?.waits === true;
+/** Those of locked queues in which work waits, or out of which somebody has work. */
+export async function queuesWithWork(
+  tx: Queryable,
+  tenantId: string,
+  queueIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (queueIds.length === 0) return new Set();
+  const { rows } = await tx.query<{ queue_id: string }>(WAITS, [tenantId, uuidArray(queueIds)]);
+  return new Set(rows.map(({ queue_id }) => queue_id));
 }
 
-/** Removes a locked queue, and what recipients have used of it. */
-export async function deleteQueue(tx: Queryable, tenantId: string, queueId: string): Promise<void> {
-  const ids = [tenantId, queueId];
-  await tx.query('delete from ductor.claim_queue where tenant_id = $1::uuid and queue_id = $2::uuid', ids);
-  await tx.query('delete from ductor.claim_budget_usage where tenant_id = $1::uuid and queue_id = $2::uuid', ids);
+/** Removes locked queues, and what recipients have used of them. */
+export async function deleteQueues(tx: Queryable, tenantId: string, queueIds: readonly string[]): Promise<void> {
+  if (queueIds.length === 0) return;
+  const ids = [tenantId, uuidArray(queueIds)];
+  await tx.query('delete from ductor.claim_queue where tenant_id = $1::uuid and queue_id = any($2::uuid[])', ids);
+  await tx.query(
+    'delete from ductor.claim_budget_usage where tenant_id = $1::uuid and queue_id = any($2::uuid[])',
+    ids,
+  );
 }

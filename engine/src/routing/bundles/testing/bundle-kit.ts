@@ -47,14 +47,15 @@ export function bundleKit(db: TenantAccess): BundleKit {
 }
 
 /** Everything may be deleted. */
-export const ALL: ReadonlySet<PrunedKind> = new Set(['pools', 'recipients', 'rules']);
+export const ALL: ReadonlySet<PrunedKind> = new Set(['pools', 'recipients', 'rules', 'claim_queues']);
 
 /** A bundle out of some objects. */
 export function bundleOf(parts: Partial<Bundle>): Bundle {
-  return { pools: [], recipients: [], rules: [], ...parts };
+  return { pools: [], recipients: [], rules: [], claim_queues: [], ...parts };
 }
 
 const POOLS = ['a', 'b', 'c', 'd'] as const;
+const QUEUES = ['qa', 'qb'] as const;
 const optional = <T>(key: string, values: fc.Arbitrary<T>): fc.Arbitrary<JsonObject> =>
   fc.oneof(
     fc.constant({}),
@@ -72,6 +73,11 @@ function pools(): fc.Arbitrary<readonly JsonObject[]> {
       fc.constant({}),
       target.map((name) => ({ fallback: { kind: 'overflow' }, overflow_pool_id: name })),
       target.map((name) => ({ fallback: [{ kind: 'catchall', target: name }, { kind: 'dead_letter' }] })),
+      fc.constantFrom(...QUEUES).map((name) => ({ fallback: [{ kind: 'claim', target: name }] })),
+    ),
+    fc.oneof(
+      fc.constant({}),
+      fc.constantFrom(...QUEUES).map((name) => ({ routing_mode: 'claim', claim_queue_id: name })),
     ),
   );
   const rest = merged(
@@ -124,21 +130,32 @@ function rules(): fc.Arbitrary<readonly JsonObject[]> {
   return fc.uniqueArray(one, { selector: ({ name }) => name, maxLength: 3 });
 }
 
+function queues(): fc.Arbitrary<readonly JsonObject[]> {
+  const rest = merged(
+    optional('description', fc.constantFrom('d', 'e')),
+    optional('metadata', fc.dictionary(fc.constantFrom('x', 'y'), fc.constantFrom('1', '2'), { maxKeys: 2 })),
+  );
+  return fc.tuple(...QUEUES.map((name) => rest.map((fields): JsonObject => ({ name, ...fields }))));
+}
+
 /**
- * Bundles whose objects name each other. All pools are there, so that no name leads nowhere; those without a use are
- * taken out again.
+ * Bundles whose objects name each other. All pools and claim queues are there, so that no name leads nowhere; those
+ * without a use are taken out again.
  */
 export function bundles(): fc.Arbitrary<Bundle> {
-  return fc.tuple(pools(), recipients(), rules(), fc.subarray([...POOLS])).map(([all, people, conditions, dropped]) => {
+  const drop = fc.subarray<string>([...POOLS, ...QUEUES]);
+  return fc.tuple(pools(), recipients(), rules(), queues(), drop).map(([all, people, conditions, waiting, dropped]) => {
     const used = JSON.stringify([all.map(({ config }) => config), people, conditions]);
-    const kept = all.filter(
-      ({ name }) => !dropped.some((each) => each === name) || used.includes(`:"${String(name)}"`),
-    );
-    return { pools: kept, recipients: people, rules: conditions };
+    const isKept = ({ name }: JsonObject): boolean =>
+      !dropped.some((each) => each === name) || used.includes(`:"${String(name)}"`);
+    return {
+      ...{ pools: all.filter(isKept), recipients: people, rules: conditions },
+      claim_queues: waiting.filter(isKept),
+    };
   });
 }
 
 /** What may be deleted, at random. */
 export function prunes(): fc.Arbitrary<ReadonlySet<PrunedKind>> {
-  return fc.subarray<PrunedKind>(['pools', 'recipients', 'rules']).map((kinds) => new Set(kinds));
+  return fc.subarray<PrunedKind>(['pools', 'recipients', 'rules', 'claim_queues']).map((kinds) => new Set(kinds));
 }

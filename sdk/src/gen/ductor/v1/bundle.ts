@@ -19,6 +19,7 @@ import {
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 import { Value } from "../../google/protobuf/struct.js";
+import { ClaimQueueInput } from "./claim.js";
 import { PoolInput } from "./pool.js";
 import { RecipientInput } from "./recipient.js";
 import { RuleInput } from "./rule.js";
@@ -29,8 +30,8 @@ export const protobufFileName = "ductor/v1/bundle.proto";
 
 /**
  * Objects by their names. Where one names another (pool_id, memberships, overflow_pool_id, catchall_pool_id,
- * fallback_recipient_id, target of a fallback), the name of a pool or the external_id or name of a recipient stands for
- * its id. What an object does not say has its default, but for the live state of a recipient, which stays as it is.
+ * fallback_recipient_id, claim_queue_id, target of a fallback), the name of a pool or claim queue or the external_id or
+ * name of a recipient stands for its id. What an object does not say has its default, but for the live state of a recipient, which stays as it is.
  */
 export interface RoutingBundle {
   /** Known by name. */
@@ -39,6 +40,8 @@ export interface RoutingBundle {
   recipients: RecipientInput[];
   /** Known by name. */
   rules: RuleInput[];
+  /** Known by name. */
+  claimQueues: ClaimQueueInput[];
 }
 
 /** One field that changes. */
@@ -55,7 +58,7 @@ export interface BundleFieldChange {
 
 /** One object that changes. */
 export interface BundleChange {
-  /** "pool", "recipient" or "rule". */
+  /** "pool", "recipient", "rule" or "claim_queue". */
   kind: string;
   /** "create", "update" or "delete". */
   action: string;
@@ -85,7 +88,10 @@ export interface ApplyRoutingBundleRequest {
   bundle:
     | RoutingBundle
     | undefined;
-  /** Kinds of which everything is deleted that the bundle does not name: "pools", "recipients", "rules". Default: none. */
+  /**
+   * Kinds of which everything is deleted that the bundle does not name: "pools", "recipients", "rules",
+   * "claim_queues". Default: none.
+   */
   prune: string[];
   /** plan_digest of a diff: when something else would be done by now, nothing is. Empty: no guard. */
   expectedPlan: string;
@@ -118,7 +124,7 @@ export interface ExportRoutingBundleResponse {
 }
 
 function createBaseRoutingBundle(): RoutingBundle {
-  return { pools: [], recipients: [], rules: [] };
+  return { pools: [], recipients: [], rules: [], claimQueues: [] };
 }
 
 export const RoutingBundle: MessageFns<RoutingBundle> = {
@@ -131,6 +137,9 @@ export const RoutingBundle: MessageFns<RoutingBundle> = {
     }
     for (const v of message.rules) {
       RuleInput.encode(v!, writer.uint32(26).fork()).join();
+    }
+    for (const v of message.claimQueues) {
+      ClaimQueueInput.encode(v!, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -172,6 +181,14 @@ export const RoutingBundle: MessageFns<RoutingBundle> = {
             message.rules.push(RuleInput.decode(reader, reader.uint32()));
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.claimQueues.push(ClaimQueueInput.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -192,6 +209,7 @@ export const RoutingBundle: MessageFns<RoutingBundle> = {
     message.pools = object.pools?.map((e) => PoolInput.fromPartial(e)) || [];
     message.recipients = object.recipients?.map((e) => RecipientInput.fromPartial(e)) || [];
     message.rules = object.rules?.map((e) => RuleInput.fromPartial(e)) || [];
+    message.claimQueues = object.claimQueues?.map((e) => ClaimQueueInput.fromPartial(e)) || [];
     return message;
   },
 };
@@ -869,7 +887,7 @@ export const ExportRoutingBundleResponse: MessageFns<ExportRoutingBundleResponse
   },
 };
 
-/** Bundles: pools, recipients and rules of a tenant as one document, compared and applied as a whole. */
+/** Bundles: pools, recipients, rules and claim queues of a tenant as one document, compared and applied as a whole. */
 export type BundleServiceService = typeof BundleServiceService;
 export const BundleServiceService = {
   /**
@@ -899,7 +917,7 @@ export const BundleServiceService = {
       Buffer.from(DiffRoutingBundleResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): DiffRoutingBundleResponse => DiffRoutingBundleResponse.decode(value),
   },
-  /** All pools, recipients and rules of the tenant as a bundle. Applied where it came from, it changes nothing. */
+  /** All pools, recipients, rules and claim queues of the tenant as a bundle. Applied where it came from, it changes nothing. */
   exportRoutingBundle: {
     path: "/ductor.v1.BundleService/ExportRoutingBundle" as const,
     requestStream: false as const,
@@ -921,7 +939,7 @@ export interface BundleServiceServer extends UntypedServiceImplementation {
   applyRoutingBundle: handleUnaryCall<ApplyRoutingBundleRequest, ApplyRoutingBundleResponse>;
   /** What ApplyRoutingBundle would change now. Nothing is written. */
   diffRoutingBundle: handleUnaryCall<DiffRoutingBundleRequest, DiffRoutingBundleResponse>;
-  /** All pools, recipients and rules of the tenant as a bundle. Applied where it came from, it changes nothing. */
+  /** All pools, recipients, rules and claim queues of the tenant as a bundle. Applied where it came from, it changes nothing. */
   exportRoutingBundle: handleUnaryCall<ExportRoutingBundleRequest, ExportRoutingBundleResponse>;
 }
 
@@ -961,7 +979,7 @@ export interface BundleServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: DiffRoutingBundleResponse) => void,
   ): ClientUnaryCall;
-  /** All pools, recipients and rules of the tenant as a bundle. Applied where it came from, it changes nothing. */
+  /** All pools, recipients, rules and claim queues of the tenant as a bundle. Applied where it came from, it changes nothing. */
   exportRoutingBundle(
     request: ExportRoutingBundleRequest,
     callback: (error: ServiceError | null, response: ExportRoutingBundleResponse) => void,
