@@ -26,11 +26,15 @@ interface Pond extends MarketPool {
 let queues = 0;
 
 /** A claim pool with a queue of its own, and one recipient. */
-async function pondOf(claim: object = {}, capacities: readonly object[] = [{ max_concurrent: 1 }]): Promise<Pond> {
+async function pondOf(
+  claim: object = {},
+  capacities: readonly object[] = [{ max_concurrent: 1 }],
+  config: object = {},
+): Promise<Pond> {
   queues += 1;
   const fields = { name: `queue-${queues}` };
   const { id: queueId } = await market.call<{ id: string }>('POST', '/api/claim-queues', fields);
-  const pool = await market.poolOf(capacities, { routing_mode: 'claim', claim_queue_id: queueId, claim });
+  const pool = await market.poolOf(capacities, { routing_mode: 'claim', claim_queue_id: queueId, claim, ...config });
   const items = () => market.call<readonly Item[]>('GET', `/api/claim-queues/${queueId}/items`);
   return { ...pool, queueId, items };
 }
@@ -78,6 +82,18 @@ describe('a step that waits for a claim', () => {
     await act(itemId, 'complete', pond);
     const output = { item_id: itemId, assignment_id: assignmentId, recipient: { id: pond.ids[0] } };
     expect(await market.ended(run.id)).toMatchObject({ state: 'RUN_STATE_COMPLETED', output });
+  });
+
+  it('leaves work that is given back after the step to whoever claims it then, or to the fallback', async () => {
+    const other = await market.poolOf([{ max_concurrent: 1 }]);
+    const fallback = [{ kind: 'overflow', target: other.id, on: ['claim_expired'] }];
+    const pond = await pondOf({ claim_ttl: '3s' }, [{ max_concurrent: 1 }], { fallback });
+    const { run, itemId } = await waiting(pond);
+    await act(itemId, 'claim', pond);
+    expect((await market.ended(run.id)).state).toBe('RUN_STATE_COMPLETED');
+    await act(itemId, 'release', pond);
+    await until('the work to go on', async () => (await other.counters())[0]?.current === 1);
+    expect(await stateOf(pond)).toEqual(['CLAIM_STATE_EXPIRED']);
   });
 
   it('fails when nobody claims it in time, and nothing is decided again', async () => {

@@ -49,9 +49,9 @@ function outputOf({ item }: ClaimEvent, names: ReadonlyMap<string, RecipientName
 
 /** Writes messages to runs; they are read within about a second. */
 export const CLAIM_WAITERS: ClaimWaiters = {
-  async told(tx: Queryable, tenantId: string, events: readonly ClaimEvent[]): Promise<void> {
+  async told(tx: Queryable, tenantId: string, events: readonly ClaimEvent[]): Promise<readonly string[]> {
     const news = events.flatMap(newsOf);
-    if (news.length === 0) return;
+    if (news.length === 0) return [];
     const ids = news.flatMap(({ event }) => event.item.claimedBy ?? []);
     const names = await readRecipientNames(tx, tenantId, ids);
     const blob = new BatchBlob();
@@ -68,5 +68,7 @@ export const CLAIM_WAITERS: ClaimWaiters = {
       integerArray(slices.map(({ offset }) => offset)),
       integerArray(slices.map(({ length }) => length)),
     ]);
+    // Such a step is over; what is released then is work that nobody waits for.
+    return news.flatMap(({ what, event }) => (what === 'claimed' ? [event.item.itemId] : []));
   },
 };
