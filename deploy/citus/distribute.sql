@@ -27,6 +27,7 @@ select create_distributed_table('ductor.endpoint', 'tenant_id', colocate_with =>
 select create_distributed_table('ductor.membership', 'tenant_id', colocate_with => 'ductor.runs');
 select create_distributed_table('ductor.payloads', 'tenant_id', colocate_with => 'ductor.runs');
 select create_distributed_table('ductor.pool', 'tenant_id', colocate_with => 'ductor.runs');
+select create_distributed_table('ductor.pool_queue', 'tenant_id', colocate_with => 'ductor.runs');
 select create_distributed_table('ductor.recipient', 'tenant_id', colocate_with => 'ductor.runs');
 select create_distributed_table('ductor.recipient_fact', 'tenant_id', colocate_with => 'ductor.runs');
 select create_distributed_table('ductor.routing_binding', 'tenant_id', colocate_with => 'ductor.runs');
@@ -51,5 +52,6 @@ select create_distributed_table('ductor.shadow_due', 'tenant_id', colocate_with 
 select create_distributed_table('ductor.shadow_state', 'tenant_id', colocate_with => 'ductor.runs');
 select create_distributed_table('ductor.sla_clock', 'tenant_id', colocate_with => 'ductor.runs');
 select create_distributed_table('ductor.strategy_state', 'tenant_id', colocate_with => 'ductor.runs');
+select create_distributed_table('ductor.waiting_work', 'tenant_id', colocate_with => 'ductor.runs');
 select create_distributed_table('ductor.workflow', 'tenant_id', colocate_with => 'ductor.runs');
 select create_distributed_table('ductor.workflow_version', 'tenant_id', colocate_with => 'ductor.runs');

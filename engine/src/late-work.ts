@@ -1,9 +1,9 @@
 /**
- * Clocks and offers of assignments and items of claim queues on this node: what becomes of them stands in the log, and
- * is routed on.
+ * Clocks and offers of assignments, items of claim queues, and queues of pools on this node: what becomes of them
+ * stands in the log, and is routed on.
  */
 import type { Clock } from './kernel/index.js';
-import { ClaimDriver, DueWork, OfferDriver, SlaDriver, type Routing } from './routing/index.js';
+import { ClaimDriver, DueWork, OfferDriver, QueueDriver, SlaDriver, type Routing } from './routing/index.js';
 import type { Database } from './store/index.js';
 import type { Log, Metrics } from './telemetry/index.js';
 
@@ -16,7 +16,7 @@ export interface LateWorkParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Pick<Metrics, 'slaEvents' | 'offerEvents'>;
-  readonly routing: Pick<Routing, 'assignments' | 'claims' | 'router' | 'whenDeclined'>;
+  readonly routing: Pick<Routing, 'assignments' | 'claims' | 'queueing' | 'router' | 'whenDeclined'>;
 }
 
 /** What looks at them. */
@@ -66,11 +66,22 @@ function claimDriver({ db, clock, log, routing }: LateWorkParts, due: DueWork): 
   });
 }
 
+function queueDriver({ db, clock, log, routing }: LateWorkParts, due: DueWork): QueueDriver {
+  return new QueueDriver({
+    ...{ db, clock, due, ...routing.queueing },
+    onEvent({ tenantId: tenant, poolId: pool, decisionId: decision, outcome, waitedUs }) {
+      const waited = Math.round(waitedUs / 1000);
+      log.info({ tenant, pool, decision, outcome, waited_ms: waited }, 'work has left the queue of its pool');
+    },
+    onError: (err) => log.error({ err }, 'a look at the queue of a pool failed'),
+  });
+}
+
 /** Makes the drivers; they still have to be started. */
 export function lateWork(parts: LateWorkParts): LateWork {
   const due = new DueWork(parts.db, parts.clock, SHARED_US);
   const offers = offerDriver(parts, due);
-  const drivers = [slaDriver(parts, due), offers, claimDriver(parts, due)];
+  const drivers = [slaDriver(parts, due), offers, claimDriver(parts, due), queueDriver(parts, due)];
   // Work that somebody has turned down goes on at once; other nodes find it when this one dies.
   parts.routing.whenDeclined(() => offers.wake());
   return {

@@ -26,6 +26,7 @@ export type {
   RoutedView,
   RoutingCalls,
 } from './client/routing.js';
+export type { WaitingListOptions, WaitingPage, WaitingView } from './client/waiting.js';
 export type { PreviewOptions, RouteOptions, WorkOfMany, WorkToRoute } from './client/routing-work.js';
 export type { DecisionOptions, ForkOptions, ForkPreview, RetryRunOptions } from './client/run-controls.js';
 export type { RunControls, SendOptions } from './client/run-controls.js';

@@ -24,6 +24,7 @@ const OF_THE_SCHEMA = ['api_grant', 'schema_migration', 'schema_migration_note']
 const WITHOUT_TENANT: Readonly<Record<string, string>> = {
   'claims/item/sql/due-items.ts': 'looks for due items of all tenants',
   'routing/offers/sql/offers.ts': 'looks for due offers of all tenants',
+  'routing/queue/sql/pool-queues.ts': 'looks for due queues of all tenants',
   'routing/shadow/sql/shadow-due.ts': 'looks for comparisons of all tenants that are due',
   'routing/sla/sql/clocks.ts': 'looks for due clocks of all tenants',
   'schedules/sql/driving.ts': 'looks for due schedules of shards',

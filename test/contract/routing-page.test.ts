@@ -67,6 +67,16 @@ describe('the page about routing', () => {
     expect(replayed['is_same']).toBe(true);
   });
 
+  it('lets work wait', async () => {
+    variables['QUEUE_POOL_ID'] = (await run('"name": "support"')).id;
+    const queued = await post('/api/routing/route', { pool_id: variables['QUEUE_POOL_ID'], routable: { id: 'later' } });
+    expect(queued['outcome']).toBe('queued');
+    variables['QUEUED_ID'] = queued.id;
+    const waits = { decision_id: queued.id, reason: 'no_eligible_recipient', state: 'WAITING_STATE_WAITING' };
+    expect(await run('waiting?pool_id')).toMatchObject([waits]);
+    expect(await run(':remove')).toMatchObject({ decision_id: queued.id, state: 'WAITING_STATE_REMOVED' });
+  });
+
   it('works values out of the work', async () => {
     const { id } = await run('"name": "by-region"');
     const member = { name: 'West', state: 'RECIPIENT_STATE_AVAILABLE', tags: ['west'] };

@@ -14,6 +14,7 @@ const OVER = {
   routing_offer: 'next_at is null and expires_at < ductor.now_us() - 90 * 86400000000',
   sla_clock: 'next_at is null and paused_at is null and due_at < ductor.now_us() - 90 * 86400000000',
   claim_item: 'ended_at < ductor.now_us() - 90 * 86400000000 and next_at is null',
+  waiting_work: 'ended_at < ductor.now_us() - 90 * 86400000000',
   claim_budget_usage: 'updated_at < ductor.now_us() - 400 * 86400000000',
   routing_request: 'created_at < ductor.now_us() - 30 * 86400000000',
 } as const;

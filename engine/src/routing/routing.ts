@@ -12,11 +12,16 @@ import { Asking } from './lane/asking.js';
 import { RouteLane } from './lane/lane.js';
 import type { LaneParts } from './lane/lane-parts.js';
 import { Previews } from './lane/preview.js';
+import { QueueLooks } from './lane/queue-looks.js';
 import { SharedReads } from './lane/shared-reads.js';
 import { NO_APPS, type StrategyApps } from './lane/strategy-apps.js';
 import type { RouteCall, Routed } from './lane/route-call.js';
 import { createOutcomes, type Outcomes } from './outcomes/outcomes.js';
 import type { Decision } from './pipeline/decision.js';
+import { QueueHints } from './queue/queue-hints.js';
+import type { QueueDriverParts } from './queue/queue-driver.js';
+import { NO_POOL } from './queue/waiting-item.js';
+import { createWaiting, type Waiting } from './queue/waiting.js';
 import { answerOffers } from './offers/sql/offers.js';
 import { createShadows, type Shadows } from './shadow/shadows.js';
 import { lookSoon, readClocks, type StoredClock } from './sla/sql/clocks.js';
@@ -58,6 +63,10 @@ export interface Routing extends Directory {
   readonly assignments: Assignments;
   readonly claims: Claims;
   readonly board: CapacityBoard;
+  /** What waits in queues of pools. */
+  readonly waiting: Waiting;
+  /** For the driver of queues. */
+  readonly queueing: Pick<QueueDriverParts, 'looks' | 'hints'>;
   readonly outcomes: Outcomes;
   /** Clocks of assignments, in the order in which they are due. */
   readonly slaClocks: (tenantId: string, assignmentIds: readonly string[]) => Promise<readonly StoredClock[]>;
@@ -68,15 +77,29 @@ export interface Routing extends Directory {
   readonly selection: SelectionParts;
 }
 
-/** The assignments; who listens is told of declines. */
-function tellingDeclines(assignments: Assignments, listeners: readonly (() => void)[]): Assignments {
+/** The assignments; who listens is told of declines, and queues of units that are given back. */
+function telling(assignments: Assignments, listeners: readonly (() => void)[], hints: QueueHints): Assignments {
   return {
     ...assignments,
     async act(caller, actions) {
       const results = await assignments.act(caller, actions);
       const isDeclined = results.some((each) => !(each instanceof DuctorError) && each.state === 'declined');
       if (isDeclined) for (const listener of listeners) listener();
+      const ended = results.flatMap((each) => ('code' in each || each.endedAtUs === null ? [] : [each.recipientId]));
+      hints.freed(caller.by.tenantId, ended);
       return results;
+    },
+  };
+}
+
+/** Claims that end do, too. */
+function hintingClaims(hints: QueueHints, claims: Claims): Claims {
+  return {
+    ...claims,
+    async act(call) {
+      const item = await claims.act(call);
+      if (call.verb !== 'claim') hints.freed(call.by.tenantId, [call.recipientId]);
+      return item;
     },
   };
 }
@@ -92,11 +115,18 @@ export function createRouting(options: RoutingOptions): Routing {
   const previews = new Previews(parts, reads, asking);
   const waiters = options.claimWaiters ?? NO_WAITERS;
   const declines: (() => void)[] = [];
+  const hints = new QueueHints();
   return {
     ...createDirectory({
       ...{ db, cel, newId },
-      onChange: (tenantId, poolIds) => views.poolsChanged(tenantId, poolIds),
-      onRulesChange: (tenantId) => views.rulesChanged(tenantId),
+      onChange(tenantId, poolIds) {
+        views.poolsChanged(tenantId, poolIds);
+        hints.changed(tenantId, poolIds);
+      },
+      onRulesChange(tenantId) {
+        views.rulesChanged(tenantId);
+        hints.changed(tenantId, [NO_POOL]);
+      },
     }),
     router: {
       route: (call) => lane.route(call),
@@ -104,7 +134,7 @@ export function createRouting(options: RoutingOptions): Routing {
     },
     decisions: createDecisions(db),
     shadows: createShadows(db),
-    assignments: tellingDeclines(
+    assignments: telling(
       createAssignments(db, {
         onAnswered: (tx, tenantId, answered) =>
           answerOffers(
@@ -121,9 +151,12 @@ export function createRouting(options: RoutingOptions): Routing {
           ),
       }),
       declines,
+      hints,
     ),
     whenDeclined: (listener) => void declines.push(listener),
-    claims: createClaims({ db, clock, views, newId, waiters }),
+    claims: hintingClaims(hints, createClaims({ db, clock, views, newId, waiters })),
+    waiting: createWaiting(db),
+    queueing: { looks: new QueueLooks(parts, asking), hints },
     board: createBoard(db),
     outcomes: createOutcomes(db, views),
     setWorkState: createWorkStates(db, views),

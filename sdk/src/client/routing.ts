@@ -41,6 +41,7 @@ import { dateOf, timestampOf } from './run-view.js';
 import type { PageOptions } from './schedule-options.js';
 import { page } from './topology-call.js';
 import { present, unary } from './unary.js';
+import { type WaitingCalls, waitingCalls } from './waiting.js';
 
 /** A decision. */
 export interface DecisionView {
@@ -60,6 +61,8 @@ export interface DecisionView {
   readonly routableId: string;
   /** The first decision about the same work, for the outcome `duplicate`; else empty. */
   readonly duplicateOf: string;
+  /** The decision that queued the work first, of work that has waited in the queue of a pool; else empty. */
+  readonly queuedBy: string;
   readonly decidedAt: Date | undefined;
   /** When to look again, for outcomes that wait. */
   readonly retryAt: Date | undefined;
@@ -147,7 +150,7 @@ export interface DecisionPage {
 }
 
 /** Calls about routing. All throw DuctorError: invalid_argument, not_found, capacity_authority_unavailable and more. */
-export interface RoutingCalls {
+export interface RoutingCalls extends WaitingCalls {
   /** Decides and assigns. That nobody gets the work is an outcome, no error. */
   route(work: WorkToRoute, options?: RouteOptions): Promise<DecisionView>;
   /** Up to 200 works at once, each decided by itself; one answer for each, in their order. */
@@ -376,6 +379,7 @@ export function routingCalls(
       ...decidingCalls(routing, setup),
       ...decisionCalls(routing, setup),
       ...reportCalls(routing, setup),
+      ...waitingCalls(routing, setup),
       ...assignmentCalls(assignments, setup),
     },
     close() {

@@ -49,7 +49,7 @@ async function makeIds(tenantId: string, apiKey: string): Promise<Ids> {
     ruleId: nobody,
     decisionId: nobody,
     assignmentId: nobody,
-    ...{ queueId: nobody, itemId: nobody, claimantId: nobody },
+    ...{ queueId: nobody, itemId: nobody, claimantId: nobody, waitingId: nobody },
   };
   return { runId, openRunId: runId, workflowId: id, familySlug, keyId, scheduleId: keyId, ...others };
 }

@@ -140,7 +140,7 @@ describe('bytes that are no message', () => {
         ruleId: NOBODY,
         decisionId: NOBODY,
         assignmentId: NOBODY,
-        ...{ queueId: NOBODY, itemId: NOBODY, claimantId: NOBODY },
+        ...{ queueId: NOBODY, itemId: NOBODY, claimantId: NOBODY, waitingId: NOBODY },
       },
     };
     const good = method.map((one) => ({ one, bytes: goodBytes(one, ids) }));

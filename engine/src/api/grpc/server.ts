@@ -85,6 +85,7 @@ export interface GrpcServerOptions {
   readonly outcomes: RoutingServiceParts['outcomes'];
   readonly assignments: RoutingServiceParts['assignments'];
   readonly claims: RoutingServiceParts['claims'];
+  readonly waiting: RoutingServiceParts['waiting'];
   readonly slaClocks: RoutingServiceParts['slaClocks'];
   readonly setWorkState: RoutingServiceParts['setWorkState'];
   readonly bus: Bus;

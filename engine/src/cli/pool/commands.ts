@@ -3,11 +3,12 @@ import type { Command } from 'commander';
 import { Status } from '../../gen/ductor/v1/workflow.js';
 import { clientCommand, type CliContext, type ClientOptions } from '../context.js';
 import { enumOption } from '../enum-option.js';
-import { pageOptions } from '../list-page.js';
+import { type PageOptions, pageOptions } from '../list-page.js';
 import { expectOption, pair, wholeNumber } from '../options.js';
 import { createPool, updatePool, type PoolContentOptions, type UpdatePoolOptions } from './change.js';
 import { deletePool, resetPoolCapacity, setPoolEnabled, type PoolControlOptions } from './control.js';
 import { listPools, type ListPoolsOptions } from './list.js';
+import { listQueue, removeFromQueue, type UnqueueOptions } from './queue.js';
 import { listShadowDecisions, showShadows, type ShadowDecisionsOptions } from './shadow.js';
 import { getPool, showPoolStats } from './show.js';
 import { watchPoolUntilInterrupt, type WatchPoolOptions } from './watch.js';
@@ -122,6 +123,22 @@ function switchingCommands(group: Command, context: CliContext): void {
   );
 }
 
+function queueCommands(group: Command, context: CliContext): void {
+  const list = clientCommand(group, {
+    usage: 'queue <pool>',
+    summary: 'list what waits in a pool until somebody can take it, in its order',
+    examples: [['ductor pool queue billing', 'why each waits, and until when']],
+  });
+  pageOptions(list).action((pool: string, options: PageOptions) => listQueue(context, pool, options));
+  clientCommand(group, {
+    usage: 'unqueue <decision>',
+    summary: 'take work out of the queue of its pool; nothing comes of it then',
+    examples: [['ductor pool unqueue 0198c1d2-7f3a-7cc0-b1d4-5d1f0a3b9c10', 'the decision that queued it']],
+  })
+    .option('--reason <text>', 'why, for the audit trail')
+    .action((decision: string, options: UnqueueOptions) => removeFromQueue(context, decision, options));
+}
+
 function resetCommand(group: Command, context: CliContext): void {
   clientCommand(group, {
     usage: 'reset-capacity <pool>',
@@ -137,5 +154,6 @@ export function poolCommands(root: Command, context: CliContext): void {
   shadowCommands(group, context);
   writingCommands(group, context);
   switchingCommands(group, context);
+  queueCommands(group, context);
   resetCommand(group, context);
 }

@@ -86,7 +86,7 @@ function pictureOf({ pool, stats, recipients }: Look, { terminal, clock }: CliCo
   const more = recipients.length - shown.length;
   return [
     `${oneLine(pool.name)}  ${paint(tone, text)}  ${at}\n`,
-    `${statsLine(stats, terminal)}\n`,
+    `${statsLine(stats, terminal)}${stats.queueDepth === 0 ? '' : `, ${stats.queueDepth} waiting`}\n`,
     shown.length === 0
       ? 'It has no recipients.\n'
       : table(

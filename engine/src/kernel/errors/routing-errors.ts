@@ -138,4 +138,11 @@ export const ROUTING_ERRORS = {
     meaning: 'A pool says in more than one way how it chooses.',
     remedy: 'Give at most one of strategy, config.recipe and config.strategy_tree; null clears a field.',
   },
+  waiting_state_conflict: {
+    grpc: 'FAILED_PRECONDITION',
+    http: 412,
+    retryable: false,
+    meaning: 'The work waits no more in the queue of its pool: it came to a decision.',
+    remedy: 'Read the waiting work, then what decided_as names; an assignment is released by itself.',
+  },
 } as const satisfies Record<string, ErrorKind>;

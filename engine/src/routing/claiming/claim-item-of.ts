@@ -1,5 +1,6 @@
 /** What a decision puts in a claim queue. */
 import type { NewClaimItem } from '../../claims/index.js';
+import { hasWaited } from '../core/waited.js';
 import type { RouteAsk } from '../lane/ask.js';
 import type { Decision } from '../pipeline/decision.js';
 import type { PoolView } from '../pipeline/view.js';
@@ -13,7 +14,7 @@ export function claimQueuesOf({ settings }: PoolView): readonly string[] {
 
 /** The same work, to be decided again when nobody has claimed it in this queue. */
 function expiredAsk(ask: RouteAsk, poolId: string, queueId: string, nowUs: number): RouteAsk {
-  const { routable, excluded, previous, tried, isLate, pausedUs, expiredIn = [] } = ask;
+  const { routable, excluded, previous, tried, isLate, pausedUs, waited, expiredIn = [] } = ask;
   return {
     // Its clock goes on from when it came in.
     routable: { ...routable, receivedUs: routable.receivedUs ?? nowUs },
@@ -21,6 +22,7 @@ function expiredAsk(ask: RouteAsk, poolId: string, queueId: string, nowUs: numbe
     ...(tried !== undefined && { tried }),
     ...(isLate !== undefined && { isLate }),
     ...(pausedUs !== undefined && { pausedUs }),
+    ...(waited !== undefined && { waited: hasWaited(waited) }),
     expiredIn: [...expiredIn, queueId],
   };
 }

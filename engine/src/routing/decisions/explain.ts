@@ -1,6 +1,6 @@
 /** Why this one: a decision as a funnel, from all recipients of each pool to the one that was chosen. */
 import type { PoolFields } from '../../pools/index.js';
-import type { Decision, Hop } from '../pipeline/decision.js';
+import type { Decision, Fell, Hop } from '../pipeline/decision.js';
 import type { Enriched } from '../pipeline/enrich.js';
 import { exclusionsOf } from '../pipeline/hop.js';
 import type { Outcome, OutcomeClass, Reason } from '../pipeline/outcomes.js';
@@ -111,6 +111,10 @@ function strategyName({ strategy, config }: PoolFields): string {
   return strategy === '' ? 'round_robin' : strategy;
 }
 
+function fellText({ kind, nextPoolId = '', barred }: Fell): string {
+  return [barred === undefined ? '' : `${barred},`, kind, nextPoolId].filter((word) => word !== '').join(' ');
+}
+
 function explainHop(hop: Hop): ExplainedHop {
   const { view } = hop.snapshot;
   const { fields } = view.document;
@@ -133,7 +137,7 @@ function explainHop(hop: Hop): ExplainedHop {
     propensity: last?.propensity,
     notes: [...panic, ...(last?.notes ?? [])],
     reason: hop.reason,
-    fallback: hop.fell === undefined ? undefined : [hop.fell.kind, hop.fell.nextPoolId ?? ''].join(' ').trim(),
+    fallback: hop.fell === undefined ? undefined : fellText(hop.fell),
   };
 }
 

@@ -138,6 +138,7 @@ function readHop(reader: RecordReader, documents: Documents, record: unknown, wr
     state: readState(fieldOf(written, 'z'), ids),
     bindings: readBindings(fieldOf(written, 'b'), ids),
     answers: readAnswers(fieldOf(written, 'j'), ids),
+    queued: numberOf(fieldOf(written, 'wq')),
   };
   return { snapshot, ids, written };
 }
@@ -207,6 +208,13 @@ function readHolds(written: unknown): DecisionInput['holds'] {
   return atLeast === undefined ? undefined : { slateSize: slateSize === 0 ? undefined : slateSize, atLeast };
 }
 
+function readWaited(written: unknown): DecisionInput['waited'] {
+  const [firstId, sinceUs, queueOf] = listOf(written);
+  if (typeof firstId !== 'string') return undefined;
+  const since = { firstId, sinceUs: numberOf(sinceUs) ?? 0 };
+  return typeof queueOf === 'string' ? { ...since, queueOf } : since;
+}
+
 /** The pools. One that was gone through twice, for the recipient it falls back to, has one deadline. */
 function poolsOf(hops: readonly ReadHop[]): ReadonlyMap<string, PoolSnapshot> {
   const pools = new Map<string, PoolSnapshot>();
@@ -266,6 +274,7 @@ export function readRecord(text: string, documents: Documents, reader: RecordRea
     previous: textsOf(fieldOf(given, 'previous')),
     expiredIn: textsOf(fieldOf(given, 'expired')),
     isBreached: fieldOf(given, 'breached') === true,
+    waited: readWaited(fieldOf(given, 'waited')),
   };
   return {
     input,

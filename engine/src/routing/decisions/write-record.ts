@@ -102,6 +102,7 @@ function writeHop(hop: Hop, { input }: Decision): Record<string, unknown> {
     sb: standbyPlace(hop),
     due: dueOf(hop),
     fell: hop.fell,
+    wq: hop.snapshot.queued === 0 ? undefined : hop.snapshot.queued,
   });
 }
 
@@ -157,6 +158,7 @@ function writeGiven({ input }: Decision): Record<string, unknown> {
     previous: (input.previous ?? []).length === 0 ? undefined : input.previous,
     expired: (input.expiredIn ?? []).length === 0 ? undefined : input.expiredIn,
     breached: input.isBreached === true ? true : undefined,
+    waited: input.waited && [input.waited.firstId, input.waited.sinceUs, input.waited.queueOf ?? null],
   };
 }
 

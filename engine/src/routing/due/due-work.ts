@@ -1,10 +1,12 @@
 /**
- * Whether there is anything to look at: clocks of SLAs, offers, items of claim queues. One statement answers for all of
- * them, and is asked once for all who look at about the same time: nodes that have nothing to do send few statements.
+ * Whether there is anything to look at: clocks of SLAs, offers, items of claim queues, queues of pools. One statement
+ * answers for all of them, and is asked once for all who look at about the same time: nodes that have nothing to do
+ * send few statements.
  */
 import { HAS_DUE_ITEMS } from '../../claims/index.js';
 import type { Clock } from '../../kernel/index.js';
 import { prepared, type Queryable, type Row } from '../../store/index.js';
+import { HAS_DUE_QUEUES } from '../queue/sql/pool-queues.js';
 import { HAS_DUE_OFFERS } from '../offers/sql/offers.js';
 import { HAS_DUE_CLOCKS } from '../sla/sql/clocks.js';
 
@@ -13,6 +15,7 @@ interface Due {
   readonly clocks: boolean;
   readonly offers: boolean;
   readonly items: boolean;
+  readonly queues: boolean;
 }
 
 /** Kinds of work that becomes due. */
@@ -20,7 +23,8 @@ export type DueKind = keyof Due;
 
 const ASK = prepared(
   'routing_due_work',
-  `select ${HAS_DUE_CLOCKS} as clocks, ${HAS_DUE_OFFERS} as offers, ${HAS_DUE_ITEMS} as items`,
+  `select ${HAS_DUE_CLOCKS} as clocks, ${HAS_DUE_OFFERS} as offers, ${HAS_DUE_ITEMS} as items,
+    ${HAS_DUE_QUEUES} as queues`,
 );
 
 /** See above. */
@@ -55,6 +59,6 @@ export class DueWork {
 
   async #read(): Promise<Due> {
     const { rows } = await this.#db.query<Row & Due>(ASK);
-    return rows[0] ?? { clocks: false, offers: false, items: false };
+    return rows[0] ?? { clocks: false, offers: false, items: false, queues: false };
   }
 }

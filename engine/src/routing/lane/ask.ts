@@ -2,6 +2,7 @@
 import type { CelExpression } from '../../expressions/index.js';
 import { DuctorError } from '../../kernel/index.js';
 import type { Routable } from '../core/routable.js';
+import type { Waited } from '../core/waited.js';
 import { ruleScope } from '../pipeline/scope.js';
 import type { PoolView } from '../pipeline/view.js';
 import { matchRules, type CompiledRule } from '../rules/rule.js';
@@ -33,13 +34,15 @@ export interface RouteAsk {
   readonly family?: string;
   /** Claim queues in which nobody claimed it in time: its pool falls back at once. Default: none. */
   readonly expiredIn?: readonly string[];
+  /** That it waits, or has waited, in queues of pools. Default: it was in none. */
+  readonly waited?: Waited;
 }
 
 /** The pool that a decision begins with; undefined when no rule names one. */
 export function firstPoolOf(ask: RouteAsk, rules: readonly CompiledRule[], nowUs: number): string | undefined {
   if (ask.poolId !== undefined) return ask.poolId;
   const { rule } = matchRules(rules, ruleScope(ask.routable, nowUs), nowUs);
-  return rule?.fields.action === 'route' ? rule.fields.pool_id : undefined;
+  return rule?.fields.action === 'drop' ? undefined : rule?.fields.pool_id;
 }
 
 /** The key that an expression makes of work; undefined when it fails on it, as the decision will find out itself. */
@@ -65,8 +68,9 @@ export function affinityKeysOf(ask: RouteAsk, { id: poolId, compiled }: PoolView
 
 /** The key by which a pool tells work that comes twice; undefined: it does not, or this work has none. */
 export function dedupeKeyOf(ask: RouteAsk, { id: poolId, dedupe }: PoolView, nowUs: number): PoolKey | undefined {
-  // Work that is routed again because somebody was late, or nobody claimed it, is no second piece of work.
+  // Work that is routed again, because it waited, somebody was late or nobody claimed it, is no second piece of work.
   if (dedupe === undefined || ask.isLate === true || ask.expiredIn !== undefined) return undefined;
+  if (ask.waited !== undefined) return undefined;
   const key = dedupe.key === undefined ? ask.routable.dedupeKey : keyBy(dedupe.key, ask, nowUs);
   return key === undefined || key === '' ? undefined : { poolId, key };
 }

@@ -11,6 +11,10 @@ import type { Queryable } from '../../store/index.js';
 import { claimItemOf, claimQueuesOf } from '../claiming/claim-item-of.js';
 import { readDecisions } from '../decisions/store/sql/read-decisions.js';
 import type { PoolView } from '../pipeline/view.js';
+import { newWaiting } from '../queue/new-waiting.js';
+import { queuesIn } from '../queue/queues-in.js';
+import { lockHeads, lockWaiting, readDepths } from '../queue/sql/read-waiting.js';
+import { endWaiting, insertWaiting, keepWaiting } from '../queue/sql/write-waiting.js';
 import type { CompiledRule } from '../rules/rule.js';
 import { everybody, isCurrent } from '../standing/standing.js';
 import { readBindings, readFirsts, writeBindings, writeFirsts } from '../standing/sql/known-keys.js';
@@ -23,8 +27,11 @@ import { isAssigning, madeOf, writeMade, type Made } from './made.js';
 import type { Routed, WaitingCall } from './route-call.js';
 import { claimRequests, unclaimRequests } from './sql/claim-requests.js';
 import { unanswerable } from './unanswerable.js';
+import { WaitingDesk, type AskedItem, type ItemResult } from './waiting-desk.js';
 import { World, type WorldParts } from './world.js';
 
+/** Heads of each queue that go before calls of Route. */
+const HEADS = 8;
 const LOCK_TIMEOUT = "set local lock_timeout = '500ms'";
 /** A call with the pool it begins with. */
 export interface PlannedCall {
@@ -38,6 +45,8 @@ export interface Batch {
   readonly calls: readonly PlannedCall[];
   readonly views: ReadonlyMap<string, PoolView | undefined>;
   readonly rules: readonly CompiledRule[];
+  /** Waiting work that is looked at, in its order. Absent: the heads of queues that the calls come to. */
+  readonly waiting?: readonly AskedItem[];
 }
 
 /** What came of a call: an answer, a refusal, or nothing yet: it has to be decided again. */
@@ -54,6 +63,8 @@ export interface BatchResult {
   readonly stale: readonly string[];
   /** Documents that are stored now. */
   readonly documents: readonly string[];
+  /** What came of waiting work, by the decision that queued it. */
+  readonly waiting: ReadonlyMap<string, ItemResult>;
 }
 
 const isView = (view: PoolView | undefined): view is PoolView => view !== undefined;
@@ -96,11 +107,12 @@ class Deciding {
   }
 
   /** Decides everything that is not answered and rests on current views. */
-  decide(world: World, stale: ReadonlySet<string>, queues: ReadonlySet<string>): void {
+  decide(world: World, stale: ReadonlySet<string>, queues: ReadonlySet<string>, desk: WaitingDesk): void {
     for (const [index, { call, firstPoolId }] of this.batch.calls.entries()) {
       if (this.results[index] !== undefined) continue;
       const reached = [...call.reach, ...(firstPoolId === undefined ? [] : [firstPoolId])];
       const isStale = reached.some((id) => stale.has(id));
+      if (!isStale) desk.decideBefore(firstPoolId, call.ask.routable.priority);
       this.results[index] = isStale
         ? { kind: 'again', missing: [] }
         : this.#decideOne(world, queues, call, firstPoolId);
@@ -119,7 +131,7 @@ class Deciding {
       const { rules } = this.batch;
       const decision = world.decide({ ask, decisionId, answers, spentUs, firstPoolId, rules, isGranting: true });
       if ('missing' in decision) return { kind: 'again', missing: decision.missing };
-      const lacking = unanswerable(decision, queues);
+      const lacking = unanswerable(decision, queues, true);
       if (lacking !== undefined) {
         world.takeBack(mark);
         return { kind: 'failed', error: lacking };
@@ -153,12 +165,12 @@ class Deciding {
 async function write(
   tx: Queryable,
   deciding: Deciding,
-  world: World,
+  desk: WaitingDesk,
   isStored: (digest: string) => boolean,
 ): Promise<readonly string[]> {
   const { tenantId } = deciding.batch;
-  const { made } = deciding;
-  const changes = world.changes();
+  const made = [...desk.made, ...deciding.made];
+  const changes = desk.parts.world.changes();
   await writeStates(tx, tenantId, changes.states);
   await writeAccounts(tx, tenantId, changes.accounts);
   const documents = await writeMade(tx, tenantId, made, isStored);
@@ -166,6 +178,13 @@ async function write(
     tx,
     tenantId,
     made.flatMap(({ ask, decision }) => claimItemOf(tenantId, decision, ask) ?? []),
+  );
+  await endWaiting(tx, tenantId, desk.left);
+  if (deciding.batch.waiting !== undefined) await keepWaiting(tx, tenantId, desk.stayed);
+  await insertWaiting(
+    tx,
+    tenantId,
+    made.flatMap(({ ask, decision, recorded }) => newWaiting(decision, ask, recorded.principalId) ?? []),
   );
   await writeBindings(tx, tenantId, changes.bindings);
   await writeProbes(tx, tenantId, changes.probes);
@@ -175,12 +194,18 @@ async function write(
 }
 
 /** Everything that is decided by, read under the locks. */
-async function readWorld(tx: Queryable, parts: LaneParts, batch: Batch, states: WorldParts['states']): Promise<World> {
+async function readWorld(
+  tx: Queryable,
+  parts: LaneParts,
+  batch: Batch,
+  read: Pick<WorldParts, 'states' | 'depths'>,
+): Promise<World> {
   const { tenantId, calls, views } = batch;
   const nowUs = parts.clock.nowUs();
   const found = [...views.values()].filter(isView);
   const sticky = found.filter(({ compiled }) => compiled.affinityKeys.length > 0);
-  const bindingKeys = calls.flatMap(({ call }) => sticky.flatMap((view) => affinityKeysOf(call.ask, view, nowUs)));
+  const asks = [...calls.map(({ call }) => call.ask), ...(batch.waiting ?? []).map(({ item }) => item.ask)];
+  const bindingKeys = asks.flatMap((ask) => sticky.flatMap((view) => affinityKeysOf(ask, view, nowUs)));
   const firstKeys = calls.flatMap(({ call, firstPoolId }) => {
     const view = firstPoolId === undefined ? undefined : views.get(firstPoolId);
     return view === undefined ? [] : (dedupeKeyOf(call.ask, view, nowUs) ?? []);
@@ -188,7 +213,27 @@ async function readWorld(tx: Queryable, parts: LaneParts, batch: Batch, states: 
   const standing = await readStanding(tx, tenantId, askedPools(views));
   const bindings = await readBindings(tx, tenantId, bindingKeys);
   const firsts = await readFirsts(tx, tenantId, firstKeys);
-  return new World({ views, standing, states, bindings, firsts, seedKey: parts.seedKey });
+  return new World({ views, standing, ...read, bindings, firsts, seedKey: parts.seedKey });
+}
+
+/** Waiting work of the batch, locked: that which is looked at, or the heads of queues that calls come to. */
+async function lockDesk(
+  tx: Queryable,
+  batch: Batch,
+  depths: ReadonlyMap<string, number>,
+): Promise<readonly AskedItem[]> {
+  const { tenantId, waiting, rules } = batch;
+  if (waiting !== undefined) {
+    const ids = waiting.map(({ item }) => item.decisionId);
+    const locked = await lockWaiting(tx, tenantId, ids);
+    return waiting.filter(({ item }) => locked.has(item.decisionId));
+  }
+  const filled = [...depths].flatMap(([poolId, depth]) => (depth > 0 ? [poolId] : []));
+  if (filled.length === 0) return [];
+  const heads = await lockHeads(tx, tenantId, filled, HEADS);
+  // Without the rules, which nobody in this batch needed, those that go by rules cannot be decided.
+  const known = heads.filter(({ ask }) => ask.poolId !== undefined || rules.length > 0);
+  return known.map((item) => ({ item, answers: new Map(), spentUs: 0 }));
 }
 
 /**
@@ -212,11 +257,18 @@ export async function runBatch(
   const states = await lockStates(tx, tenantId, stateful);
   const members = new Set(found.flatMap((view) => everybody(view).map(({ id }) => id)));
   if (members.size > 0) await lockAccounts(tx, tenantId, [...members]);
-  const world = await readWorld(tx, parts, batch, states);
+  const depths = await readDepths(tx, tenantId, queuesIn(found, batch.rules));
+  const locked = await lockDesk(tx, batch, depths);
+  const world = await readWorld(tx, parts, batch, { states, depths });
   const stale = [...views].filter(([id, view]) => !isCurrent(view, world.standing.pools.get(id))).map(([id]) => id);
   const queues = await keepQueues(tx, tenantId, [...new Set(found.flatMap(claimQueuesOf))]);
-  deciding.decide(world, new Set(stale), queues);
-  const documents = await write(tx, deciding, world, isStored);
+  const desk = new WaitingDesk(
+    { lane: parts, rules: batch.rules, views, queues, world },
+    stale.length > 0 ? [] : locked,
+  );
+  deciding.decide(world, new Set(stale), queues, desk);
+  desk.decideRest();
+  const documents = await write(tx, deciding, desk, isStored);
   const results = deciding.results.map((result): CallResult => result ?? { kind: 'again', missing: [] });
-  return { results, stale, documents };
+  return { results, stale, documents, waiting: desk.results };
 }

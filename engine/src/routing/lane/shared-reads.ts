@@ -5,6 +5,8 @@
 import { DuctorError } from '../../kernel/index.js';
 import type { Binding } from '../core/candidate.js';
 import type { PoolView } from '../pipeline/view.js';
+import { queuesIn } from '../queue/queues-in.js';
+import { readDepths } from '../queue/sql/read-waiting.js';
 import { isCurrent, type Standing } from '../standing/standing.js';
 import { askedPools, readStanding } from '../standing/sql/read-standing.js';
 import { readStates } from '../standing/sql/strategy-states.js';
@@ -73,7 +75,9 @@ export class SharedReads {
     const standing = await readStanding(db, tenantId, askedPools(views));
     const stateful = [...views.values()].flatMap((view) => (view?.isStateful === true ? [view.id] : []));
     const states = await readStates(db, tenantId, stateful);
-    const parts = { standing, states, views, seedKey: this.#parts.seedKey };
+    const found = [...views.values()].filter((view) => view !== undefined);
+    const depths = await readDepths(db, tenantId, queuesIn(found, []));
+    const parts = { standing, states, views, depths, seedKey: this.#parts.seedKey };
     return { parts, world: new World({ ...parts, ...NO_KEYS }) };
   }
 }

@@ -36,6 +36,8 @@ export interface WorldParts {
   readonly seedKey: Uint8Array;
   /** Accounts beside those of the pools' members. Absent: none. */
   readonly accounts?: Accounts;
+  /** How much work waits in queues of pools. Absent, or without a pool: nobody asked. */
+  readonly depths?: ReadonlyMap<string, number>;
 }
 
 /** How a selecting workflow decides: what is chosen is held, once, and nothing is tried after a refusal. */
@@ -109,6 +111,7 @@ export class World {
   readonly #states: Map<string, PoolState>;
   readonly #bindings: Map<string, Binding>;
   readonly #firsts: Map<string, string>;
+  readonly #depths: Map<string, number>;
   readonly #assigned = new Set<string>();
   readonly #changedStates = new Set<string>();
   readonly #bound = new Map<string, BindingEntry>();
@@ -128,6 +131,7 @@ export class World {
     this.#states = new Map(parts.states);
     this.#bindings = new Map(parts.bindings);
     this.#firsts = new Map(parts.firsts);
+    this.#depths = new Map(parts.depths);
     for (const [poolId, view] of views) {
       const pool = standing.pools.get(poolId);
       if (view === undefined || pool === undefined) continue;
@@ -197,13 +201,15 @@ export class World {
       offers: ask.offers ?? 0,
       expiredIn: ask.expiredIn,
       isBreached: ask.isBreached,
+      waited: ask.waited,
       excluded: ask.excluded.length === 0 ? NOBODY : new Set(ask.excluded),
       duplicateOf: key === undefined ? undefined : this.#firsts.get(poolKeyText(key)),
       seedOf: (poolId, hop, attempt) => deriveSeed(this.#parts.seedKey, { decisionId, poolId, hop, attempt }),
       admit: deciding.isGranting ? admit : undefined,
     });
     if (reach.missing.length > 0) return { missing: reach.missing };
-    const isKept = decision.slate.length > 0 || decision.claimants.length > 0;
+    const isMoving = decision.outcome === 'queued' || ask.waited?.queueOf !== undefined;
+    const isKept = decision.slate.length > 0 || decision.claimants.length > 0 || isMoving;
     if (deciding.isGranting && isKept) this.#keep(decision, granted, key);
     return decision;
   }
@@ -257,7 +263,8 @@ export class World {
     const facts = holding === undefined ? this.#facts : this.#factsFor(holding);
     const state = this.#states.get(poolId) ?? {};
     const said = answers.get(poolId)?.answers ?? NO_ANSWERS;
-    const plain = { view: found, facts, state, bindings: NO_BINDINGS, answers: said };
+    const queued = this.#depths.get(poolId);
+    const plain = { view: found, facts, state, bindings: NO_BINDINGS, answers: said, queued };
     if (found.compiled.affinityKeys.length === 0) return plain;
     const bindings = new Map<string, Binding>();
     for (const key of affinityKeysOf(ask, found, this.nowUs)) {
@@ -318,10 +325,19 @@ export class World {
       this.#add(this.#assigned, id);
     }
     if (poolId !== undefined) this.#keepChanges(poolId, changes);
+    this.#moveQueue(input.waited?.queueOf, outcome === 'queued' ? (poolId ?? '') : undefined);
     const window = key === undefined ? undefined : this.#parts.views.get(key.poolId)?.dedupe?.windowUs;
     if (key === undefined || window === undefined) return;
     this.#set(this.#firsts, poolKeyText(key), input.decisionId);
     this.#set(this.#seen, poolKeyText(key), { ...key, id: input.decisionId, expiresUs: this.nowUs + window });
+  }
+
+  /** Work that leaves one queue, or comes into one. */
+  #moveQueue(from: string | undefined, to: string | undefined): void {
+    if (from === to) return;
+    const [left, met] = [this.#depths.get(from ?? ''), this.#depths.get(to ?? '')];
+    if (from !== undefined && left !== undefined) this.#set(this.#depths, from, left - 1);
+    if (to !== undefined && met !== undefined) this.#set(this.#depths, to, met + 1);
   }
 
   #keepChanges(poolId: string, changes: readonly Change[]): void {

@@ -2,14 +2,15 @@
  * Validate → Enrich → Filter → Select → Assign. A pure function: what it needs is given, what it comes to is returned,
  * and the same input always comes to the same decision.
  */
-import { msOf } from '../../pools/index.js';
+import { msOf, type Fallback } from '../../pools/index.js';
 import { matchRules, type RuleMatch } from '../rules/rule.js';
 import { claimantsIn } from './claimants.js';
 import type { Decision, DecisionInput, Fell, Hop, PoolSnapshot } from './decision.js';
 import { fallbackFor } from './fallback.js';
 import { nextOpenAt } from './hours.js';
 import { runHop, type HopResult } from './hop.js';
-import { OUTCOMES, REASONS, type Outcome, type Reason } from './outcomes.js';
+import { queueBar, queueingIn } from './queueing.js';
+import { OUTCOMES, REASONS, type Outcome, type QueueBar, type Reason } from './outcomes.js';
 import { ruleScope } from './scope.js';
 import type { PoolView } from './view.js';
 
@@ -24,6 +25,7 @@ interface Ending {
   readonly retryAtUs?: number | undefined;
   readonly claimQueueId?: string | undefined;
   readonly claimants?: Decision['claimants'];
+  readonly waitsUntilUs?: number | undefined;
 }
 
 function ended(input: DecisionInput, rules: RuleMatch, hops: readonly Hop[], ending: Ending): Decision {
@@ -40,6 +42,7 @@ function ended(input: DecisionInput, rules: RuleMatch, hops: readonly Hop[], end
     retryAtUs: ending.retryAtUs,
     claimQueueId: ending.claimQueueId,
     claimants: ending.claimants ?? [],
+    waitsUntilUs: ending.waitsUntilUs,
   };
 }
 
@@ -117,14 +120,17 @@ class Walk {
   /** The next pool, or how it ends here. */
   #fallBack(view: PoolView, reason: Reason, result: HopResult): string | Decision {
     const plain: Ending = { outcome: REASONS[reason], reason, poolId: view.id, retryAtUs: result.retryAtUs };
-    const fallback = fallbackFor(view, reason, this.input.tried ?? 0);
-    if (fallback === undefined || fallback.kind === 'none') return this.#end(plain);
+    const { fallback, barred, waitsUntilUs } = this.#fallbackIn(view, reason, result.hop.snapshot);
+    if (fallback === undefined || fallback.kind === 'none') {
+      return this.#end(barred === undefined ? plain : { ...plain, outcome: REASONS[barred], reason: barred });
+    }
     const { nowUs } = this.input;
     const { settings } = view;
-    this.#note({ kind: fallback.kind });
+    const fell: Fell = barred === undefined ? { kind: fallback.kind } : { kind: fallback.kind, barred };
+    this.#note(fell);
     switch (fallback.kind) {
       case 'queue':
-        return this.#end({ ...plain, outcome: 'queued' });
+        return this.#end({ ...plain, outcome: 'queued', waitsUntilUs });
       case 'retry':
         return this.#end({ ...plain, outcome: 'deferred', retryAtUs: nowUs + msOf(fallback.delay ?? '30s') * 1000 });
       case 'next_open':
@@ -139,10 +145,25 @@ class Walk {
       case 'catchall': {
         const own = fallback.kind === 'overflow' ? settings.overflowPoolId : settings.catchallPoolId;
         const nextPoolId = fallback.target ?? own ?? '';
-        this.#note({ kind: fallback.kind, nextPoolId });
+        this.#note({ ...fell, nextPoolId });
         return nextPoolId;
       }
     }
+  }
+
+  /** The fallback that answers; where that is the queue and the work may not wait there, the next one. */
+  #fallbackIn(
+    view: PoolView,
+    reason: Reason,
+    snapshot: PoolSnapshot,
+  ): { readonly fallback: Fallback | undefined; readonly barred?: QueueBar; readonly waitsUntilUs?: number } {
+    const tried = this.input.tried ?? 0;
+    const fallback = fallbackFor(view, reason, tried);
+    if (fallback?.kind !== 'queue') return { fallback };
+    const queueing = queueingIn(this.input, snapshot, fallback);
+    const barred = queueBar(this.input, queueing);
+    if (barred === undefined) return { fallback, waitsUntilUs: queueing.untilUs };
+    return { fallback: fallbackFor(view, reason, tried, true), barred };
   }
 
   /** Puts the work in a claim queue, unless it has expired there before, or there is nobody who could claim it. */
@@ -169,6 +190,20 @@ function refused(input: DecisionInput): Reason | undefined {
   return expiresUs !== undefined && expiresUs <= input.nowUs ? 'routable_expired' : undefined;
 }
 
+/** What a rule holds waits in the queue of the pool that the rule names, or of none, until rules say something else. */
+function held(input: DecisionInput, match: RuleMatch): Decision {
+  const poolId = match.rule?.fields.pool_id;
+  const snapshot = poolId === undefined ? undefined : input.pools.get(poolId);
+  const queueing = queueingIn(input, snapshot);
+  const barred = queueBar(input, queueing);
+  const fell: Fell | undefined = barred === undefined ? { kind: 'queue' } : undefined;
+  const looked = { filtered: undefined, attempts: [], direct: undefined, fell };
+  const hops: readonly Hop[] = snapshot === undefined ? [] : [{ ...looked, snapshot, reason: 'held_by_rule' }];
+  if (barred !== undefined) return ended(input, match, hops, { outcome: REASONS[barred], reason: barred, poolId });
+  const { untilUs: waitsUntilUs } = queueing;
+  return ended(input, match, hops, { outcome: 'queued', reason: 'held_by_rule', poolId, waitsUntilUs });
+}
+
 /** Decides. */
 export function decide(input: DecisionInput): Decision {
   const early = refused(input);
@@ -177,9 +212,10 @@ export function decide(input: DecisionInput): Decision {
   if (input.poolId !== undefined) return new Walk(input, NOT_ASKED, scope).run(input.poolId);
   const match = matchRules(input.rules, scope, input.nowUs);
   const { rule } = match;
+  if (rule?.fields.action === 'hold') return held(input, match);
   const reason = rule === undefined ? 'no_matching_rule' : ACTION_REASONS[rule.fields.action];
   if (reason !== undefined) return ended(input, match, [], { outcome: REASONS[reason], reason });
   return new Walk(input, match, scope).run(rule?.fields.pool_id ?? '');
 }
 
-const ACTION_REASONS = { route: undefined, drop: 'dropped_by_rule', hold: 'held_by_rule' } as const;
+const ACTION_REASONS = { route: undefined, drop: 'dropped_by_rule' } as const;

@@ -3,12 +3,13 @@ import type { Answers } from '../core/answer.js';
 import type { Binding, Change, PoolState, RecipientFacts } from '../core/candidate.js';
 import type { Routable } from '../core/routable.js';
 import type { Seed } from '../core/stream.js';
+import type { Waited } from '../core/waited.js';
 import type { CompiledRule, RuleMatch } from '../rules/rule.js';
 import type { Selection } from '../strategies/select.js';
 import type { Admission, Admit } from './admission.js';
 import type { Enrichments } from './enrich.js';
 import type { Filtered } from './filter.js';
-import type { Outcome, OutcomeClass, Reason } from './outcomes.js';
+import type { Outcome, OutcomeClass, QueueBar, Reason } from './outcomes.js';
 import type { PoolView } from './view.js';
 
 /** A pool at the moment of a decision. */
@@ -22,6 +23,8 @@ export interface PoolSnapshot {
   readonly dueUs?: number | null | undefined;
   /** What strategies in code said about it. Default: nobody was asked. */
   readonly answers?: Answers;
+  /** How much work waits in its queue. Absent: nobody asked. */
+  readonly queued?: number | undefined;
 }
 
 /** How large a slate has to be. */
@@ -68,6 +71,8 @@ export interface DecisionInput {
   readonly expiredIn?: readonly string[] | undefined;
   /** Whether somebody was late with it; the first pool then falls back at once. Default: no. */
   readonly isBreached?: boolean | undefined;
+  /** Absent: it was in no queue of a pool. */
+  readonly waited?: Waited | undefined;
 }
 
 /** One selection and what admission said of it. */
@@ -85,6 +90,8 @@ export interface Attempt {
 export interface Fell {
   readonly kind: string;
   readonly nextPoolId?: string;
+  /** Why it did not wait in the pool's queue, as the fallback before this one would have it. */
+  readonly barred?: QueueBar;
 }
 
 /** What happened in one pool. */
@@ -122,6 +129,8 @@ export interface Decision {
   readonly retryAtUs: number | undefined;
   /** Queue that it waits in for claims. */
   readonly claimQueueId: string | undefined;
+  /** Until when it may wait in the queue of its pool; undefined: it does not. */
+  readonly waitsUntilUs?: number | undefined;
   /** Who may claim it there, best first. */
   readonly claimants: readonly { readonly id: string; readonly units: number }[];
 }

@@ -26,13 +26,15 @@ const NAMES: Partial<Record<Reason, Reason>> = {
  * The first fallback that answers to a reason.
  *
  * @param tried how often the work was put off before
+ * @param isBarred whether the work may not wait in the pool's queue: the next fallback may have it
  */
-export function fallbackFor(view: PoolView, reason: Reason, tried: number): Fallback | undefined {
+export function fallbackFor(view: PoolView, reason: Reason, tried: number, isBarred = false): Fallback | undefined {
   if (FINAL.has(reason)) return undefined;
   const asked = NAMES[reason] ?? reason;
   return view.settings.fallbacks.find(({ kind, on, on_outage, max_attempts }) => {
     // What was tried so often is not put off once more; the next fallback may have it.
     if (kind === 'retry' && max_attempts !== undefined && tried >= max_attempts) return false;
+    if (isBarred && kind === 'queue') return false;
     if (OUTAGES.has(reason)) return on_outage === true;
     // Somebody could take the work, only late: nobody gives that up without having said so.
     if (reason === 'sla_breach_predicted') return kind !== 'none' && on?.some((each) => each === reason) === true;

@@ -122,9 +122,13 @@ function nobody({ input, filtered, index }: Hopping): Reason {
   return isOffered && hasDeclined ? 'offers_exhausted' : 'no_eligible_recipient';
 }
 
-/** Whether the pool has offered it as often as it may. */
-function isOffered({ view: { settings } }: PoolSnapshot, { offers = 0 }: DecisionInput, index: number): boolean {
-  return index === 0 && settings.requiresAcceptance && offers >= settings.maxOffers;
+/** Whether the pool has offered it as often as it may. Work that waits is offered to whoever else comes. */
+function isOffered(
+  { view: { settings } }: PoolSnapshot,
+  { offers = 0, waited }: DecisionInput,
+  index: number,
+): boolean {
+  return index === 0 && settings.requiresAcceptance && offers >= settings.maxOffers && waited?.queueOf === undefined;
 }
 
 /** Selects and asks for admission, again and again without those that were refused, as often as the pool allows. */

@@ -59,7 +59,13 @@ export const REASONS = {
   claim_expired: 'claim_expired',
   recipient_capacity_exhausted: 'recipient_capacity_exhausted',
   capacity_authority_unavailable: 'capacity_authority_unavailable',
+  queue_full: 'max_depth_exceeded',
+  // Nobody is on the line any more who could be told: it is kept for people.
+  queue_expired: 'dead_lettered',
 } as const satisfies Record<string, Outcome>;
 
 /** Why a stage ended early. */
 export type Reason = keyof typeof REASONS;
+
+/** Why work does not wait in a queue: it has waited as long as it may, or the queue is full. */
+export type QueueBar = Extract<Reason, 'queue_expired' | 'queue_full'>;

@@ -44,6 +44,20 @@ export interface ClaimSettings {
   readonly terms: ClaimTerms;
 }
 
+/** In which order waiting work is looked at. */
+export type QueueOrder = 'priority_age' | 'fifo' | 'lifo';
+
+/** How work waits in a pool. */
+export interface QueueSettings {
+  readonly order: QueueOrder;
+  /** Minutes of priority that each minute of waiting is worth. */
+  readonly ageWeight: number;
+  /** Most work that waits. */
+  readonly maxDepth: number;
+  /** How long work may wait. */
+  readonly ttlUs: number;
+}
+
 /** What the pipeline asks of a pool. */
 export interface PoolSettings {
   /** Whether recipients take work by themselves; else it is given to them. */
@@ -71,6 +85,7 @@ export interface PoolSettings {
   /** Share of each limit kept free for what is at least as urgent. */
   readonly headroom: { readonly pct: number; readonly priority: number } | undefined;
   readonly sla: SlaSettings | undefined;
+  readonly queue: QueueSettings;
 }
 
 function slaOf(sla: PoolConfig['sla']): SlaSettings | undefined {
@@ -118,6 +133,15 @@ function budgetOf(budget: NonNullable<PoolConfig['claim']>['budget']): BudgetTer
   };
 }
 
+function queueOf({ queue = {} }: PoolConfig): QueueSettings {
+  return {
+    order: queue.order ?? 'priority_age',
+    ageWeight: queue.age_weight_per_min ?? 1,
+    maxDepth: queue.max_depth ?? 10_000,
+    ttlUs: usOf(queue.ttl, '24h'),
+  };
+}
+
 /** Waves and time as the strategy says, else as the configuration does. */
 function claimOf({ claim = {} }: PoolConfig, shark: ParamsOf<'shark_tank'> | undefined): ClaimSettings {
   const said = shark?.waves ?? claim.waves ?? [];
@@ -160,5 +184,6 @@ export function settingsOf(config: PoolConfig, shark?: ParamsOf<'shark_tank'>): 
     overCapacity: config.allow_over_capacity === true ? (config.over_capacity_budget ?? 0) : 0,
     headroom: pct === 0 || priority === undefined ? undefined : { pct, priority },
     sla: slaOf(sla),
+    queue: queueOf(config),
   };
 }

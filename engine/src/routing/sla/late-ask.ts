@@ -1,12 +1,13 @@
 /** What is asked for when late work is routed again. */
 import type { Routable } from '../core/routable.js';
+import { hasWaited } from '../core/waited.js';
 import type { RouteAsk } from '../lane/ask.js';
 
 const MOST_URGENT = 1_000_000;
 
 /** The ask as it is kept with a clock: the same work, without the recipient that is late. */
 export function lateAsk(
-  { routable, excluded, previous, pausedUs }: RouteAsk,
+  { routable, excluded, previous, pausedUs, waited }: RouteAsk,
   was: { readonly poolId: string; readonly recipientId: string; readonly decidedUs: number },
   excludesCurrent: boolean,
 ): RouteAsk {
@@ -19,6 +20,7 @@ export function lateAsk(
     previous: [recipientId, ...previous],
     isLate: true,
     ...(pausedUs !== undefined && { pausedUs }),
+    ...(waited !== undefined && { waited: hasWaited(waited) }),
   };
 }
 

@@ -39,6 +39,7 @@ export function snapshotOf(
     readonly isKilled?: boolean;
     readonly answers?: Answers;
     readonly standbys?: readonly StoredRecipient[];
+    readonly queued?: number;
   } = {},
 ): PoolSnapshot {
   const document = { fields: pools.create({ name: `p${number}`, ...fields }), isKilled: now.isKilled ?? false };
@@ -52,6 +53,7 @@ export function snapshotOf(
     state: now.state ?? {},
     bindings: now.bindings ?? new Map(),
     answers: now.answers ?? NO_ANSWERS,
+    ...(now.queued !== undefined && { queued: now.queued }),
   };
 }
 
@@ -291,12 +293,14 @@ function randomSnapshot(number: number, dice: Dice): PoolSnapshot {
       isKilled: dice.chance(3),
       answers: randomAnswers(dice),
       ...(dice.chance(40) ? { bindings } : {}),
+      ...(dice.chance(50) ? { queued: dice.pick([0, 3, 10_000]) } : {}),
     },
   );
 }
 
 /** Rules of the worlds. */
 const RULES = rulesOf(
+  { priority: 0, expr: 'routable.attributes.amount > 95000.0', action: 'hold', pool_id: idOf(501) },
   { priority: 1, expr: 'routable.attributes.amount > 90000.0', action: 'hold' },
   { priority: 2, expr: 'routable.attributes.missing == 1', pool_id: idOf(500) },
   {
@@ -313,6 +317,13 @@ const RULES = rulesOf(
 export function randomWorld(seed: number): readonly PoolSnapshot[] {
   const dice = diceOf(seededRandom(seed));
   return [500, 501, 502].map((number) => randomSnapshot(number, dice));
+}
+
+/** Work that has waited for minutes or longer than it may, and is in a queue or not. */
+function randomWaited(dice: Dice): DecisionInput['waited'] {
+  if (dice.chance(75)) return undefined;
+  const since = { firstId: idOf(98), sinceUs: NOW_US - dice.pick([60_000_000, 90_000_000_000]) };
+  return dice.chance(30) ? since : { ...since, queueOf: dice.pick(['', idOf(500), idOf(501)]) };
 }
 
 /** A random decision in a world. */
@@ -349,6 +360,7 @@ export function randomInput(world: readonly PoolSnapshot[], seed: number): Decis
       ...(dice.chance(2) ? { expires_at: '2026-01-01T00:00:00Z' } : {}),
       ...(dice.chance(50) ? { received_at: '2026-07-11T10:44:30Z' } : {}),
     },
+    waited: randomWaited(dice),
   });
 }
 

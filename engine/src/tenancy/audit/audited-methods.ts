@@ -18,6 +18,7 @@ export type ObjectKind =
   | 'run'
   | 'schedule'
   | 'tenant'
+  | 'waiting_work'
   | 'workflow';
 
 /** Every kind. */
@@ -34,6 +35,7 @@ export const OBJECT_KINDS: readonly ObjectKind[] = [
   'run',
   'schedule',
   'tenant',
+  'waiting_work',
   'workflow',
 ];
 
@@ -75,6 +77,7 @@ const AUDITED: Readonly<Record<string, AuditedMethod>> = {
   '/ductor.v1.RecipientService/PauseRecipient': { kind: 'recipient', field: 'recipientId' },
   '/ductor.v1.RecipientService/ResumeRecipient': { kind: 'recipient', field: 'recipientId' },
   '/ductor.v1.RecipientService/UpdateRecipient': { kind: 'recipient', field: 'recipientId' },
+  '/ductor.v1.RoutingService/RemoveWaitingWork': { kind: 'waiting_work', field: 'decisionId' },
   '/ductor.v1.RuleService/CreateRule': { kind: 'rule', field: 'name' },
   '/ductor.v1.RuleService/DeleteRule': { kind: 'rule', field: 'ruleId' },
   // Each rule that moves has a row of its own.

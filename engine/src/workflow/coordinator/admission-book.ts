@@ -136,7 +136,7 @@ export class AdmissionBook {
       return decision;
     }
     const { made, ask } = decision;
-    const lacking = unanswerable(made, tenant.queues);
+    const lacking = unanswerable(made, tenant.queues, false);
     if (lacking !== undefined) {
       this.takeBack(mark);
       return failedBy(lacking);

@@ -22,6 +22,7 @@ import {
 import { Status } from '../../../gen/ductor/v1/workflow.js';
 import type { Clock } from '../../../kernel/index.js';
 import type { Pools } from '../../../pools/index.js';
+import type { Waiting } from '../../../routing/index.js';
 import { contractJson } from '../../json/contract-json.js';
 import type { Unary } from '../call.js';
 import { decodeCursor } from '../checks/cursor.js';
@@ -34,6 +35,7 @@ import { patchOf } from './patch.js';
 export interface PoolServiceParts {
   readonly pools: Pools;
   readonly clock: Clock;
+  readonly waiting: Pick<Waiting, 'depth'>;
 }
 
 const POOL_STATUSES: readonly Status[] = [
@@ -113,10 +115,16 @@ export function setPoolEnabled({ pools }: PoolServiceParts): Unary<SetPoolEnable
 }
 
 /** GetPoolStats. */
-export function getPoolStats({ pools, clock }: PoolServiceParts): Unary<GetPoolStatsRequest, GetPoolStatsResponse> {
+export function getPoolStats({
+  pools,
+  clock,
+  waiting,
+}: PoolServiceParts): Unary<GetPoolStatsRequest, GetPoolStatsResponse> {
   return async ({ poolId }, { tenantId }) => {
     checkId('pool_id', poolId);
-    return { data: statsMessage(poolId, await pools.stats(tenantId, poolId), clock.nowUs()) };
+    const stats = await pools.stats(tenantId, poolId);
+    const queueDepth = await waiting.depth(tenantId, poolId);
+    return { data: statsMessage(poolId, { ...stats, queueDepth }, clock.nowUs()) };
   };
 }
 

@@ -14,6 +14,7 @@ import * as outcomes from './outcome-service.js';
 import * as routes from './routing-service.js';
 import * as rules from './rule-service.js';
 import * as shadows from './shadow-service.js';
+import * as waiting from './waiting-service.js';
 
 /** What the handlers of routing need. */
 export type RoutingServiceParts = rules.RuleServiceParts &
@@ -22,6 +23,7 @@ export type RoutingServiceParts = rules.RuleServiceParts &
   outcomes.OutcomeParts &
   decisions.DecisionParts &
   shadows.ShadowParts &
+  waiting.WaitingParts &
   assignments.AssignmentParts &
   ClaimParts;
 
@@ -50,6 +52,9 @@ function decisionMethods(parts: RoutingServiceParts, guard: GuardOptions): Servi
     .unary(R.explainDecision, decisions.explainDecision(parts))
     .unary(R.replayDecision, decisions.replayDecision(parts))
     .unary(R.exportDecision, decisions.exportDecision(parts))
+    .unary(R.listWaitingWork, waiting.listWaitingWork(parts))
+    .unary(R.getWaitingWork, waiting.getWaitingWork(parts))
+    .unary(R.removeWaitingWork, waiting.removeWaitingWork(parts))
     .unary(R.getShadowReport, shadows.getShadowReport(parts))
     .unary(R.listShadowDecisions, shadows.listShadowDecisions(parts));
 }

@@ -21,6 +21,7 @@ export function decisionMessage(stored: StoredDecision, explanation?: Explanatio
     retryAt: stored.retryAtUs === null ? undefined : timestampOf(stored.retryAtUs),
     duplicateOf: stored.duplicateOf ?? '',
     claimItemId: stored.outcome === 'queued_for_claim' ? stored.decisionId : '',
+    queuedBy: stored.queuedBy ?? '',
   };
 }
 

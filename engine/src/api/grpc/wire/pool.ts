@@ -25,10 +25,14 @@ export function poolMessage({ poolId, fields, killSwitch, recipientIds, ...pool 
 }
 
 /** Figures of a pool as a message. */
-export function statsMessage(poolId: string, stats: PoolStats, atUs: number): StatsMessage {
+export function statsMessage(
+  poolId: string,
+  stats: PoolStats & { readonly queueDepth: number },
+  atUs: number,
+): StatsMessage {
   const { utilization, ...figures } = stats;
   return {
-    ...{ ...figures, poolId, queueDepth: 0, updatedAt: timestampOf(atUs) },
+    ...{ ...figures, poolId, updatedAt: timestampOf(atUs) },
     utilization: utilization ?? undefined,
   };
 }

@@ -31,6 +31,8 @@ export interface Ids {
   readonly queueId: string;
   readonly itemId: string;
   readonly claimantId: string;
+  /** The decision that queued work in a pool: made anew each time. */
+  readonly waitingId: string;
 }
 
 /** Ids of nothing. */
@@ -50,6 +52,7 @@ export const NOBODY: Ids = {
   queueId: '01900000-0000-7000-8000-000000000014',
   itemId: '01900000-0000-7000-8000-000000000015',
   claimantId: '01900000-0000-7000-8000-000000000016',
+  waitingId: '01900000-0000-7000-8000-000000000017',
 };
 
 /** How to ask. */
@@ -172,13 +175,16 @@ export const GOOD_REQUESTS: Readonly<Record<string, GoodRequest>> = {
   '/ductor.v1.RoutingService/ExportDecision': naming(({ decisionId }) => ({ decision_id: decisionId })),
   '/ductor.v1.RoutingService/GetDecision': naming(({ decisionId }) => ({ decision_id: decisionId })),
   '/ductor.v1.RoutingService/GetShadowReport': naming(({ poolId }) => ({ pool_id: poolId })),
+  '/ductor.v1.RoutingService/GetWaitingWork': naming(({ waitingId }) => ({ decision_id: waitingId })),
   '/ductor.v1.RoutingService/ListDecisions': plain(() => ({})),
   '/ductor.v1.RoutingService/ListShadowDecisions': naming(({ poolId }) => ({ pool_id: poolId })),
+  '/ductor.v1.RoutingService/ListWaitingWork': plain(() => ({})),
   // A pool that there is not is an outcome, whoever it belongs to.
   '/ductor.v1.RoutingService/PreviewRoute': plain(() => ({ routable: { id: 'lead-1' } })),
   '/ductor.v1.RoutingService/PreviewRoutes': plain(() => ({ items: [{ routable: { id: 'lead-1' } }] })),
   // Nobody's owner is nobody's object: there is nothing to release.
   '/ductor.v1.RoutingService/ReleaseSeats': plain(() => ({ owner: 'crew-7' })),
+  '/ductor.v1.RoutingService/RemoveWaitingWork': naming(({ waitingId }) => ({ decision_id: waitingId })),
   '/ductor.v1.RoutingService/ReplayDecision': naming(({ decisionId }) => ({ decision_id: decisionId })),
   '/ductor.v1.RoutingService/ReportOutcome': naming(({ assignmentId }) => ({ assignment_id: assignmentId })),
   '/ductor.v1.RoutingService/Route': plain(() => ({ routable: { id: 'lead-1' } })),

@@ -135,6 +135,15 @@ async function makeClaim(client: TestClient): Promise<Pick<Ids, 'queueId' | 'ite
   return { queueId, itemId: data?.claimItemId ?? '', claimantId };
 }
 
+/** Work that waits where nobody is. */
+async function makeWaiting(client: TestClient): Promise<string> {
+  const config = { fallback: { kind: 'queue' } };
+  const pool = CreatePoolRequest.fromPartial({ name: `empty-${(pools += 1)}`, config });
+  const poolId = (await call(client, PoolServiceService.createPool, pool)).data?.id ?? '';
+  const route = RouteRequest.fromPartial({ poolId, routable: { id: 'lead-1' } });
+  return (await call(client, RoutingServiceService.route, route)).data?.id ?? '';
+}
+
 async function makeRule(client: TestClient): Promise<string> {
   const request = CreateRuleRequest.fromPartial({ name: `named-${(pools += 1)}`, expr: 'true', action: 'drop' });
   return (await call(client, RuleServiceService.createRule, request)).data?.id ?? '';
@@ -197,6 +206,7 @@ export async function matrixWorld(node: TestNode, name: string): Promise<MatrixW
         openRunId: isFor('RunService') ? await startRun(client, familySlug) : NOBODY.openRunId,
         ...(isForPools ? await makePool(client) : {}),
         ...(isFor('RoutingService') || isFor('AssignmentService') ? await makeOffer(client) : {}),
+        waitingId: isFor('RoutingService') ? await makeWaiting(client) : NOBODY.waitingId,
         ...(isFor('ClaimService') ? await makeClaim(client) : {}),
         ruleId: isFor('RuleService') ? await makeRule(client) : NOBODY.ruleId,
         scheduleId: isFor('ScheduleService') ? await makeSchedule(client, familySlug) : NOBODY.scheduleId,

@@ -15,6 +15,8 @@ export interface StoredDecision {
   /** The first decision about the same work, for duplicates. */
   readonly duplicateOf: string | null;
   readonly retryAtUs: number | null;
+  /** The decision that queued the work first, where it has waited in queues of pools. */
+  readonly queuedBy: string | null;
   readonly slate: readonly { readonly id: string; readonly units: number }[];
   /** One for each of the slate. */
   readonly assignmentIds: readonly string[];
@@ -48,5 +50,6 @@ export function storedDecisionOf(decision: Decision, assignmentIds: readonly str
     retryAtUs: decision.retryAtUs ?? null,
     slate: decision.slate,
     assignmentIds,
+    queuedBy: input.waited?.firstId ?? null,
   };
 }

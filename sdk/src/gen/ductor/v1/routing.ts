@@ -26,6 +26,17 @@ export const protobufPackage = "ductor.v1";
 
 export const protobufFileName = "ductor/v1/routing.proto";
 
+/** What waiting work is now. */
+export enum WaitingState {
+  WAITING_STATE_UNSPECIFIED = 0,
+  WAITING_STATE_WAITING = 1,
+  /** WAITING_STATE_DECIDED - decided_as says to what it came. */
+  WAITING_STATE_DECIDED = 2,
+  /** WAITING_STATE_REMOVED - Taken out by RemoveWaitingWork. */
+  WAITING_STATE_REMOVED = 3,
+  UNRECOGNIZED = -1,
+}
+
 /** A unit of work: a lead, a ticket, a task, an event. */
 export interface Routable {
   /** Name that its sender has for it, at most 256 characters. */
@@ -138,6 +149,8 @@ export interface RoutingDecision {
   routableId: string;
   /** The item that waits to be claimed, for the outcome "queued_for_claim": its id is the decision's. */
   claimItemId: string;
+  /** The decision that queued the work first, of work that has waited in the queue of a pool. */
+  queuedBy: string;
 }
 
 /** Recipients that one verdict took out. */
@@ -319,6 +332,63 @@ export interface ExportedDecision {
 
 export interface ExportDecisionResponse {
   data: ExportedDecision | undefined;
+}
+
+/** Work in the queue of a pool. */
+export interface WaitingWork {
+  /** The decision that queued it here. */
+  decisionId: string;
+  /** The decision that queued it first, in any pool. */
+  firstDecisionId: string;
+  /** Empty: a rule holds it in no pool. */
+  poolId: string;
+  routableId: string;
+  routableType: string;
+  channel: string;
+  priority: number;
+  /** Why it waits, as the last look found. */
+  reason: string;
+  /** When it was queued first. */
+  queuedAt:
+    | Timestamp
+    | undefined;
+  /** Then it waits no longer. */
+  expiresAt: Timestamp | undefined;
+  state: WaitingState;
+  endedAt:
+    | Timestamp
+    | undefined;
+  /** The decision that it came to. */
+  decidedAs: string;
+}
+
+export interface ListWaitingWorkRequest {
+  /** Empty: what rules hold in no pool. */
+  poolId: string;
+  pagination: Pagination | undefined;
+}
+
+export interface ListWaitingWorkResponse {
+  data: WaitingWork[];
+  pagination: Pagination | undefined;
+}
+
+export interface GetWaitingWorkRequest {
+  decisionId: string;
+}
+
+export interface GetWaitingWorkResponse {
+  data: WaitingWork | undefined;
+}
+
+export interface RemoveWaitingWorkRequest {
+  decisionId: string;
+  /** For the audit trail, at most 1024 characters. */
+  reason: string;
+}
+
+export interface RemoveWaitingWorkResponse {
+  data: WaitingWork | undefined;
 }
 
 export interface GetShadowReportRequest {
@@ -1130,6 +1200,7 @@ function createBaseRoutingDecision(): RoutingDecision {
     duplicateOf: "",
     routableId: "",
     claimItemId: "",
+    queuedBy: "",
   };
 }
 
@@ -1179,6 +1250,9 @@ export const RoutingDecision: MessageFns<RoutingDecision> = {
     }
     if (message.claimItemId !== "") {
       writer.uint32(122).string(message.claimItemId);
+    }
+    if (message.queuedBy !== "") {
+      writer.uint32(130).string(message.queuedBy);
     }
     return writer;
   },
@@ -1316,6 +1390,14 @@ export const RoutingDecision: MessageFns<RoutingDecision> = {
             message.claimItemId = reader.string();
             continue;
           }
+          case 16: {
+            if (tag !== 130) {
+              break;
+            }
+
+            message.queuedBy = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1354,6 +1436,7 @@ export const RoutingDecision: MessageFns<RoutingDecision> = {
     message.duplicateOf = object.duplicateOf ?? "";
     message.routableId = object.routableId ?? "";
     message.claimItemId = object.claimItemId ?? "";
+    message.queuedBy = object.queuedBy ?? "";
     return message;
   },
 };
@@ -3273,6 +3356,599 @@ export const ExportDecisionResponse: MessageFns<ExportDecisionResponse> = {
   },
 };
 
+function createBaseWaitingWork(): WaitingWork {
+  return {
+    decisionId: "",
+    firstDecisionId: "",
+    poolId: "",
+    routableId: "",
+    routableType: "",
+    channel: "",
+    priority: 0,
+    reason: "",
+    queuedAt: undefined,
+    expiresAt: undefined,
+    state: 0,
+    endedAt: undefined,
+    decidedAs: "",
+  };
+}
+
+export const WaitingWork: MessageFns<WaitingWork> = {
+  encode(message: WaitingWork, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.decisionId !== "") {
+      writer.uint32(10).string(message.decisionId);
+    }
+    if (message.firstDecisionId !== "") {
+      writer.uint32(18).string(message.firstDecisionId);
+    }
+    if (message.poolId !== "") {
+      writer.uint32(26).string(message.poolId);
+    }
+    if (message.routableId !== "") {
+      writer.uint32(34).string(message.routableId);
+    }
+    if (message.routableType !== "") {
+      writer.uint32(42).string(message.routableType);
+    }
+    if (message.channel !== "") {
+      writer.uint32(50).string(message.channel);
+    }
+    if (message.priority !== 0) {
+      writer.uint32(56).int32(message.priority);
+    }
+    if (message.reason !== "") {
+      writer.uint32(66).string(message.reason);
+    }
+    if (message.queuedAt !== undefined) {
+      Timestamp.encode(message.queuedAt, writer.uint32(74).fork()).join();
+    }
+    if (message.expiresAt !== undefined) {
+      Timestamp.encode(message.expiresAt, writer.uint32(82).fork()).join();
+    }
+    if (message.state !== 0) {
+      writer.uint32(88).int32(message.state);
+    }
+    if (message.endedAt !== undefined) {
+      Timestamp.encode(message.endedAt, writer.uint32(98).fork()).join();
+    }
+    if (message.decidedAs !== "") {
+      writer.uint32(106).string(message.decidedAs);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WaitingWork {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWaitingWork();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.decisionId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.firstDecisionId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.poolId = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.routableId = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.routableType = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.channel = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.priority = reader.int32();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.queuedAt = Timestamp.decode(reader, reader.uint32());
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.expiresAt = Timestamp.decode(reader, reader.uint32());
+            continue;
+          }
+          case 11: {
+            if (tag !== 88) {
+              break;
+            }
+
+            message.state = reader.int32() as any;
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.endedAt = Timestamp.decode(reader, reader.uint32());
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.decidedAs = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<WaitingWork>, I>>(base?: I): WaitingWork {
+    return WaitingWork.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<WaitingWork>, I>>(object: I): WaitingWork {
+    const message = createBaseWaitingWork();
+    message.decisionId = object.decisionId ?? "";
+    message.firstDecisionId = object.firstDecisionId ?? "";
+    message.poolId = object.poolId ?? "";
+    message.routableId = object.routableId ?? "";
+    message.routableType = object.routableType ?? "";
+    message.channel = object.channel ?? "";
+    message.priority = object.priority ?? 0;
+    message.reason = object.reason ?? "";
+    message.queuedAt = (object.queuedAt !== undefined && object.queuedAt !== null)
+      ? Timestamp.fromPartial(object.queuedAt)
+      : undefined;
+    message.expiresAt = (object.expiresAt !== undefined && object.expiresAt !== null)
+      ? Timestamp.fromPartial(object.expiresAt)
+      : undefined;
+    message.state = object.state ?? 0;
+    message.endedAt = (object.endedAt !== undefined && object.endedAt !== null)
+      ? Timestamp.fromPartial(object.endedAt)
+      : undefined;
+    message.decidedAs = object.decidedAs ?? "";
+    return message;
+  },
+};
+
+function createBaseListWaitingWorkRequest(): ListWaitingWorkRequest {
+  return { poolId: "", pagination: undefined };
+}
+
+export const ListWaitingWorkRequest: MessageFns<ListWaitingWorkRequest> = {
+  encode(message: ListWaitingWorkRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.poolId !== "") {
+      writer.uint32(10).string(message.poolId);
+    }
+    if (message.pagination !== undefined) {
+      Pagination.encode(message.pagination, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListWaitingWorkRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListWaitingWorkRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.poolId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.pagination = Pagination.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ListWaitingWorkRequest>, I>>(base?: I): ListWaitingWorkRequest {
+    return ListWaitingWorkRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ListWaitingWorkRequest>, I>>(object: I): ListWaitingWorkRequest {
+    const message = createBaseListWaitingWorkRequest();
+    message.poolId = object.poolId ?? "";
+    message.pagination = (object.pagination !== undefined && object.pagination !== null)
+      ? Pagination.fromPartial(object.pagination)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseListWaitingWorkResponse(): ListWaitingWorkResponse {
+  return { data: [], pagination: undefined };
+}
+
+export const ListWaitingWorkResponse: MessageFns<ListWaitingWorkResponse> = {
+  encode(message: ListWaitingWorkResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.data) {
+      WaitingWork.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.pagination !== undefined) {
+      Pagination.encode(message.pagination, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListWaitingWorkResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListWaitingWorkResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.data.push(WaitingWork.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.pagination = Pagination.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ListWaitingWorkResponse>, I>>(base?: I): ListWaitingWorkResponse {
+    return ListWaitingWorkResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ListWaitingWorkResponse>, I>>(object: I): ListWaitingWorkResponse {
+    const message = createBaseListWaitingWorkResponse();
+    message.data = object.data?.map((e) => WaitingWork.fromPartial(e)) || [];
+    message.pagination = (object.pagination !== undefined && object.pagination !== null)
+      ? Pagination.fromPartial(object.pagination)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseGetWaitingWorkRequest(): GetWaitingWorkRequest {
+  return { decisionId: "" };
+}
+
+export const GetWaitingWorkRequest: MessageFns<GetWaitingWorkRequest> = {
+  encode(message: GetWaitingWorkRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.decisionId !== "") {
+      writer.uint32(10).string(message.decisionId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetWaitingWorkRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetWaitingWorkRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.decisionId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<GetWaitingWorkRequest>, I>>(base?: I): GetWaitingWorkRequest {
+    return GetWaitingWorkRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<GetWaitingWorkRequest>, I>>(object: I): GetWaitingWorkRequest {
+    const message = createBaseGetWaitingWorkRequest();
+    message.decisionId = object.decisionId ?? "";
+    return message;
+  },
+};
+
+function createBaseGetWaitingWorkResponse(): GetWaitingWorkResponse {
+  return { data: undefined };
+}
+
+export const GetWaitingWorkResponse: MessageFns<GetWaitingWorkResponse> = {
+  encode(message: GetWaitingWorkResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.data !== undefined) {
+      WaitingWork.encode(message.data, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetWaitingWorkResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetWaitingWorkResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.data = WaitingWork.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<GetWaitingWorkResponse>, I>>(base?: I): GetWaitingWorkResponse {
+    return GetWaitingWorkResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<GetWaitingWorkResponse>, I>>(object: I): GetWaitingWorkResponse {
+    const message = createBaseGetWaitingWorkResponse();
+    message.data = (object.data !== undefined && object.data !== null)
+      ? WaitingWork.fromPartial(object.data)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseRemoveWaitingWorkRequest(): RemoveWaitingWorkRequest {
+  return { decisionId: "", reason: "" };
+}
+
+export const RemoveWaitingWorkRequest: MessageFns<RemoveWaitingWorkRequest> = {
+  encode(message: RemoveWaitingWorkRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.decisionId !== "") {
+      writer.uint32(10).string(message.decisionId);
+    }
+    if (message.reason !== "") {
+      writer.uint32(18).string(message.reason);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RemoveWaitingWorkRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRemoveWaitingWorkRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.decisionId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<RemoveWaitingWorkRequest>, I>>(base?: I): RemoveWaitingWorkRequest {
+    return RemoveWaitingWorkRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<RemoveWaitingWorkRequest>, I>>(object: I): RemoveWaitingWorkRequest {
+    const message = createBaseRemoveWaitingWorkRequest();
+    message.decisionId = object.decisionId ?? "";
+    message.reason = object.reason ?? "";
+    return message;
+  },
+};
+
+function createBaseRemoveWaitingWorkResponse(): RemoveWaitingWorkResponse {
+  return { data: undefined };
+}
+
+export const RemoveWaitingWorkResponse: MessageFns<RemoveWaitingWorkResponse> = {
+  encode(message: RemoveWaitingWorkResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.data !== undefined) {
+      WaitingWork.encode(message.data, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RemoveWaitingWorkResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRemoveWaitingWorkResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.data = WaitingWork.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<RemoveWaitingWorkResponse>, I>>(base?: I): RemoveWaitingWorkResponse {
+    return RemoveWaitingWorkResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<RemoveWaitingWorkResponse>, I>>(object: I): RemoveWaitingWorkResponse {
+    const message = createBaseRemoveWaitingWorkResponse();
+    message.data = (object.data !== undefined && object.data !== null)
+      ? WaitingWork.fromPartial(object.data)
+      : undefined;
+    return message;
+  },
+};
+
 function createBaseGetShadowReportRequest(): GetShadowReportRequest {
   return { poolId: "", since: undefined };
 }
@@ -4804,6 +5480,42 @@ export const RoutingServiceService = {
       Buffer.from(ExportDecisionResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ExportDecisionResponse => ExportDecisionResponse.decode(value),
   },
+  /** What waits in the queue of a pool, in its order. */
+  listWaitingWork: {
+    path: "/ductor.v1.RoutingService/ListWaitingWork" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListWaitingWorkRequest): Buffer =>
+      Buffer.from(ListWaitingWorkRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListWaitingWorkRequest => ListWaitingWorkRequest.decode(value),
+    responseSerialize: (value: ListWaitingWorkResponse): Buffer =>
+      Buffer.from(ListWaitingWorkResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListWaitingWorkResponse => ListWaitingWorkResponse.decode(value),
+  },
+  /** Work that waits, or what became of it, by the decision that queued it. */
+  getWaitingWork: {
+    path: "/ductor.v1.RoutingService/GetWaitingWork" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: GetWaitingWorkRequest): Buffer =>
+      Buffer.from(GetWaitingWorkRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): GetWaitingWorkRequest => GetWaitingWorkRequest.decode(value),
+    responseSerialize: (value: GetWaitingWorkResponse): Buffer =>
+      Buffer.from(GetWaitingWorkResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): GetWaitingWorkResponse => GetWaitingWorkResponse.decode(value),
+  },
+  /** Takes work out of the queue of its pool: nothing comes of it. Doing it again changes nothing. */
+  removeWaitingWork: {
+    path: "/ductor.v1.RoutingService/RemoveWaitingWork" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: RemoveWaitingWorkRequest): Buffer =>
+      Buffer.from(RemoveWaitingWorkRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): RemoveWaitingWorkRequest => RemoveWaitingWorkRequest.decode(value),
+    responseSerialize: (value: RemoveWaitingWorkResponse): Buffer =>
+      Buffer.from(RemoveWaitingWorkResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): RemoveWaitingWorkResponse => RemoveWaitingWorkResponse.decode(value),
+  },
   /** What the shadows of a pool would have chosen, compared with what was decided: agreement, fairness, cost, breaches. */
   getShadowReport: {
     path: "/ductor.v1.RoutingService/GetShadowReport" as const,
@@ -4871,6 +5583,12 @@ export interface RoutingServiceServer extends UntypedServiceImplementation {
   replayDecision: handleUnaryCall<ReplayDecisionRequest, ReplayDecisionResponse>;
   /** The record of the decision with all documents that it names: a file that can be replayed without a database. */
   exportDecision: handleUnaryCall<ExportDecisionRequest, ExportDecisionResponse>;
+  /** What waits in the queue of a pool, in its order. */
+  listWaitingWork: handleUnaryCall<ListWaitingWorkRequest, ListWaitingWorkResponse>;
+  /** Work that waits, or what became of it, by the decision that queued it. */
+  getWaitingWork: handleUnaryCall<GetWaitingWorkRequest, GetWaitingWorkResponse>;
+  /** Takes work out of the queue of its pool: nothing comes of it. Doing it again changes nothing. */
+  removeWaitingWork: handleUnaryCall<RemoveWaitingWorkRequest, RemoveWaitingWorkResponse>;
   /** What the shadows of a pool would have chosen, compared with what was decided: agreement, fairness, cost, breaches. */
   getShadowReport: handleUnaryCall<GetShadowReportRequest, GetShadowReportResponse>;
   /** Single comparisons with the shadows of a pool, latest first. */
@@ -5025,6 +5743,54 @@ export interface RoutingServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ExportDecisionResponse) => void,
+  ): ClientUnaryCall;
+  /** What waits in the queue of a pool, in its order. */
+  listWaitingWork(
+    request: ListWaitingWorkRequest,
+    callback: (error: ServiceError | null, response: ListWaitingWorkResponse) => void,
+  ): ClientUnaryCall;
+  listWaitingWork(
+    request: ListWaitingWorkRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListWaitingWorkResponse) => void,
+  ): ClientUnaryCall;
+  listWaitingWork(
+    request: ListWaitingWorkRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListWaitingWorkResponse) => void,
+  ): ClientUnaryCall;
+  /** Work that waits, or what became of it, by the decision that queued it. */
+  getWaitingWork(
+    request: GetWaitingWorkRequest,
+    callback: (error: ServiceError | null, response: GetWaitingWorkResponse) => void,
+  ): ClientUnaryCall;
+  getWaitingWork(
+    request: GetWaitingWorkRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: GetWaitingWorkResponse) => void,
+  ): ClientUnaryCall;
+  getWaitingWork(
+    request: GetWaitingWorkRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: GetWaitingWorkResponse) => void,
+  ): ClientUnaryCall;
+  /** Takes work out of the queue of its pool: nothing comes of it. Doing it again changes nothing. */
+  removeWaitingWork(
+    request: RemoveWaitingWorkRequest,
+    callback: (error: ServiceError | null, response: RemoveWaitingWorkResponse) => void,
+  ): ClientUnaryCall;
+  removeWaitingWork(
+    request: RemoveWaitingWorkRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: RemoveWaitingWorkResponse) => void,
+  ): ClientUnaryCall;
+  removeWaitingWork(
+    request: RemoveWaitingWorkRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: RemoveWaitingWorkResponse) => void,
   ): ClientUnaryCall;
   /** What the shadows of a pool would have chosen, compared with what was decided: agreement, fairness, cost, breaches. */
   getShadowReport(

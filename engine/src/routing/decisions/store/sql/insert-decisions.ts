@@ -5,16 +5,16 @@ const INSERT = prepared(
   'routing_insert_decisions',
   `insert into ductor.routing_decision (tenant_id, decision_id, decided_at, outcome, outcome_class, reason, pool_id,
       rule_id, routable_id, duplicate_of, retry_at, recipient_ids, units, assignment_ids, principal_id, record,
-      documents, expires_at)
+      documents, expires_at, queued_by)
     select $1::uuid, n.decision_id, n.decided_at, n.outcome, n.outcome_class, n.reason, n.pool_id, n.rule_id,
         n.routable_id, n.duplicate_of, n.retry_at, n.recipient_ids::uuid[], n.units::integer[],
         n.assignment_ids::uuid[], n.principal_id, substring($2::bytea from n.o + 1 for n.l), n.documents::text[],
-        n.expires_at
+        n.expires_at, n.queued_by
       from unnest($3::uuid[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::uuid[], $9::uuid[], $10::text[],
         $11::uuid[], $12::bigint[], $13::text[], $14::text[], $15::text[], $16::uuid[], $17::integer[],
-        $18::integer[], $19::text[], $20::bigint[])
+        $18::integer[], $19::text[], $20::bigint[], $21::uuid[])
         as n (decision_id, decided_at, outcome, outcome_class, reason, pool_id, rule_id, routable_id, duplicate_of,
-          retry_at, recipient_ids, units, assignment_ids, principal_id, o, l, documents, expires_at)`,
+          retry_at, recipient_ids, units, assignment_ids, principal_id, o, l, documents, expires_at, queued_by)`,
 );
 const DOCUMENTS = prepared(
   'routing_insert_documents',
@@ -55,6 +55,7 @@ export async function insertDecisions(
     integerArray(slices.map(({ length }) => length)),
     decisions.map(({ documents }) => list(documents.map((digest) => JSON.stringify(digest)))),
     integerArray(decisions.map(({ expiresAtUs }) => expiresAtUs)),
+    uuidArray(decisions.map(({ queuedBy }) => queuedBy)),
   ]);
 }
 

@@ -2,7 +2,7 @@ import { prepared, uuidArray, type Queryable, type Row } from '../../../../store
 import type { StoredDecision } from '../stored-decision.js';
 
 const COLUMNS = `d.decision_id, d.decided_at, d.outcome, d.outcome_class, d.reason, d.pool_id, d.rule_id, d.routable_id,
-  d.duplicate_of, d.retry_at, d.recipient_ids, d.units, d.assignment_ids`;
+  d.duplicate_of, d.retry_at, d.recipient_ids, d.units, d.assignment_ids, d.queued_by`;
 
 interface DecisionRow extends Row {
   readonly decision_id: string;
@@ -18,6 +18,7 @@ interface DecisionRow extends Row {
   readonly recipient_ids: readonly string[];
   readonly units: readonly number[];
   readonly assignment_ids: readonly string[];
+  readonly queued_by: string | null;
 }
 
 const READ = prepared(
@@ -54,6 +55,7 @@ function toDecision(row: DecisionRow): StoredDecision {
     ...{ poolId: row.pool_id, ruleId: row.rule_id, duplicateOf: row.duplicate_of, retryAtUs: row.retry_at },
     slate: row.recipient_ids.map((id, index) => ({ id, units: row.units[index] ?? 0 })),
     assignmentIds: row.assignment_ids,
+    queuedBy: row.queued_by,
   };
 }
 
