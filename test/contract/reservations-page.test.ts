@@ -372,10 +372,18 @@ describe('what can be seen', () => {
     expect(await findCapacityDefects(database.db)).toEqual([]);
   });
 
-  it('of defects: what is held for nobody, and accounts that say something else', async () => {
+  it('of defects: what is held for nobody, seats of nobody, and accounts that say something else', async () => {
     const pool = await poolOf([{}]);
     const run = await start(await selecting(pool.name));
     const [recipientId] = pool.ids;
+    const bind = (owner: string): Promise<unknown> =>
+      database.db.query(
+        `insert into ductor.routing_binding (tenant_id, pool_id, affinity_key, recipient_id, expires_at, owner)
+          values ($1::uuid, $2::uuid, 'seat/' || $4::text, $3::uuid, 9007199254740991, $4::text)`,
+        [market.tenantId, pool.id, recipientId ?? '', owner],
+      );
+    await bind(run.id);
+    expect(await findCapacityDefects(database.db)).toEqual([]);
     // As if the end of the run had been forgotten.
     await database.db.query('update ductor.runs set closed_at = 1 where run_id = $1::uuid', [run.id]);
     await database.db.query('update ductor.capacity_authority set held = 3 where recipient_id = $1::uuid', [
@@ -383,6 +391,7 @@ describe('what can be seen', () => {
     ]);
     expect(await findCapacityDefects(database.db)).toEqual([
       { kind: 'not_released', tenantId: market.tenantId, recipientId, runId: run.id },
+      { kind: 'seat_left', tenantId: market.tenantId, recipientId, runId: run.id },
       { kind: 'drift', tenantId: market.tenantId, recipientId, says: 3, reserved: 1 },
     ]);
   });

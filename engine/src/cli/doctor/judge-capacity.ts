@@ -10,9 +10,10 @@ function named(ids: readonly string[]): string {
 
 /** Findings about what workflows hold. */
 export function judgeCapacity(defects: readonly CapacityDefect[]): readonly Finding[] {
-  const left = defects.flatMap((each) =>
-    each.kind === 'not_released' ? [`${each.recipientId} by ${each.runId}`] : [],
-  );
+  const of = (kind: 'not_released' | 'seat_left'): readonly string[] =>
+    defects.flatMap((each) => (each.kind === kind ? [`${each.recipientId} by ${each.runId}`] : []));
+  const left = of('not_released');
+  const seats = of('seat_left');
   const drifted = defects.flatMap((each) => {
     return each.kind === 'drift' ? [`${each.recipientId} (${each.says} for ${each.reserved})`] : [];
   });
@@ -24,6 +25,14 @@ export function judgeCapacity(defects: readonly CapacityDefect[]): readonly Find
           `${counted(left.length, 'reservation')} of runs that have ended with all their descendants${named(left)}`,
           'These recipients have less room than they should.',
           REMEDY,
+        ),
+    seats.length === 0
+      ? ok('capacity.seats', 'no seat is kept for runs that have ended')
+      : fail(
+          'capacity.seats',
+          `${counted(seats.length, 'seat')} of families that have ended${named(seats)}`,
+          'Whoever comes next is kept from them, or finds them taken.',
+          'Release them by POST /api/routing/seats:release {"owner": RUN_ID}, and file an issue: this must not happen.',
         ),
     drifted.length === 0
       ? ok('capacity.accounts', 'every account says what is reserved')
