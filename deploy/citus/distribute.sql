@@ -12,6 +12,7 @@ select create_reference_table('ductor.api_keys');
 
 select citus_add_local_table_to_metadata('ductor.engine_node');
 select citus_add_local_table_to_metadata('ductor.shard_owner');
+select citus_add_local_table_to_metadata('ductor.run_crash');
 select citus_add_local_table_to_metadata('ductor.run_inbox');
 
 select create_distributed_table('ductor.runs', 'tenant_id', colocate_with => 'none');

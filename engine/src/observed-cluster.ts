@@ -33,6 +33,9 @@ export function observedCluster(cluster: ClusterStore, clock: SystemClock): Clus
     takeOver: (takerId, deadNodeId, shards) => cluster.takeOver(takerId, deadNodeId, shards),
     handOver: (nodeId, toNodeId, shards) => cluster.handOver(nodeId, toNodeId, shards),
     leave: (nodeId) => cluster.leave(nodeId),
+    probe: (nodeId, runs) => cluster.probe(nodeId, runs),
+    crashes: (shards) => cluster.crashes(shards),
+    quarantined: (run) => cluster.quarantined(run),
     async heartbeat(nodeId, leaseMs) {
       const sentMs = clock.monotonicMs();
       const view = await cluster.heartbeat(nodeId, leaseMs);

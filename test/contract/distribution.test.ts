@@ -16,7 +16,7 @@ const script = readFileSync(join(ROOT, 'deploy/citus/distribute.sql'), 'utf8');
 /** Whole on every node: small, and read before the tenant is known. */
 const EVERYWHERE = ['api_keys', 'tenants'];
 /** Of the cluster itself: by shard or node. */
-const OF_SHARDS = ['engine_node', 'run_inbox', 'shard_owner'];
+const OF_SHARDS = ['engine_node', 'run_crash', 'run_inbox', 'shard_owner'];
 /** Touched by migrations and by who grants rights. */
 const OF_THE_SCHEMA = ['api_grant', 'schema_migration', 'schema_migration_note'];
 

@@ -122,6 +122,14 @@ export function simClusterStore(sim: Sim, line: Line, writer: Writer): ClusterSt
         if (!db.handOver(nodeId, toNodeId, shards)) throw new DuctorError('node_fenced', `${nodeId} or ${toNodeId}`);
         sim.marks.reach('shards_handed_over');
       }),
+    probe: (nodeId, runs) =>
+      line.ask(`probe of ${runs.length}`, () => {
+        const isOurs = db.isUnfenced(nodeId);
+        if (isOurs) db.crashes.name(nodeId, runs);
+        return isOurs;
+      }),
+    crashes: (shards) => line.ask('read of crashes', () => db.crashes.crashes(shards)),
+    quarantined: (run) => line.ask('quarantine of a run', () => db.crashes.quarantined(run)),
     leave: (nodeId) =>
       line.ask('leave', () => {
         server.leave(nodeId);

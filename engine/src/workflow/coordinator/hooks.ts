@@ -1,6 +1,7 @@
 /** What a coordinator tells about itself: figures and log lines. Adapters to metrics and logs live above. */
 import type { CommitOutcome } from './ports.js';
 import type { Refusal } from './start-door.js';
+import type { ParkCode } from './tick.js';
 
 /** How much a log line matters. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
@@ -42,7 +43,7 @@ export interface CoordinatorHooks {
   /** The answer of a commit was lost; so many runs were evicted. */
   readonly unknownOutcome: (runs: number) => void;
   /** A run was parked by the coordinator itself. */
-  readonly parked: (code: 'machine_error' | 'poison_commit') => void;
+  readonly parked: (code: ParkCode) => void;
   /** A start was refused at the door. */
   readonly startRefused: (why: Refusal) => void;
   /** A run is woken so long after it was due, microseconds. */

@@ -28,6 +28,7 @@ import { coldCell, type PendingInput, type PendingStart, type RunCell } from './
 import { settleDown } from './settle-tick.js';
 import { ShardSet } from './shard-set.js';
 import { StartDoor } from './start-door.js';
+import { Suspects } from './suspects.js';
 import { WakeTimers } from './wake-timers.js';
 import type { Surroundings, World } from './world.js';
 
@@ -59,6 +60,7 @@ export class Incarnation {
   readonly #keys: KeyLookup;
   readonly #membership: Membership;
   readonly #door: StartDoor;
+  readonly #suspects: Suspects;
   readonly #rechecks = new Set<string>();
   #isEnded = false;
 
@@ -84,12 +86,14 @@ export class Incarnation {
       enqueue: (cell) => this.#enqueue(cell),
       toGate: (cell) => this.#gate.add(cell),
       want: (cell) => this.#loader.want(cell),
+      suspects: () => this.#suspects,
       deliver: (run, pending) => this.deliver(run, pending),
       readMail: (shard) => this.mail(shard),
       released: (inboxId) => this.#reader.released(inboxId),
       keyTaken: (start) => this.#keys.add(start),
       startEnded: (start) => this.#door.leave(start),
     };
+    this.#suspects = new Suspects(this.world);
     this.#lane = new Lane(this.world);
     this.#gate = new Lane(this.world, 'gate');
     this.#loader = new Loader(this.world);
@@ -102,7 +106,7 @@ export class Incarnation {
     );
     this.#membership = new Membership(this.world, options.address, this.#lease, {
       renewed: () => this.#renewed(),
-      gained: (shards) => void this.#intake.gained(shards),
+      gained: (shards, crashed) => void this.#intake.gained(shards, crashed),
       lost: (shards) => void this.#lost(shards),
       mail: (shards) => this.#reader.hint(shards),
       empty: (shards) => this.#empty(shards),
@@ -253,6 +257,7 @@ export class Incarnation {
     cell.state = emptyRun(cell);
     cell.plan = start.plan;
     cell.start = start;
+    cell.isNew = true;
     const more = { ...(runKey === undefined ? {} : { runKey }), ...(fork === undefined ? {} : { fork }) };
     const begun: RunInput[] = [{ kind: 'start', input, attributes, ...traced, ...more }];
     if (signal !== undefined) begun.push({ kind: 'signal', ...signal });
@@ -322,6 +327,7 @@ export class Incarnation {
     this.#lease.end();
     this.#membership.end();
     this.#intake.end();
+    this.#suspects.end();
     this.#loader.end();
     this.#keys.end(why);
     this.world.timers.clear();

@@ -34,8 +34,13 @@ export class Intake {
     readonly recheck: (run: RunKey) => void,
   ) {}
 
-  /** Takes these shards in; never rejects. */
-  async gained(shards: readonly number[]): Promise<void> {
+  /**
+   * Takes these shards in; never rejects.
+   *
+   * @param crashed those of them whose runs may have ended their last owner
+   */
+  async gained(shards: readonly number[], crashed: readonly number[]): Promise<void> {
+    if (crashed.length > 0) void this.world.suspects().begin(crashed);
     await this.#inventories();
     if (this.world.isEnded()) return;
     this.world.shards.settle(shards);

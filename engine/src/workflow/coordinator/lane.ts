@@ -23,6 +23,7 @@ import { Fifo } from './fifo.js';
 import { selectionsOf } from './gate.js';
 import type { CommitLane } from './gate-ports.js';
 import { laneEnvironments, membersOf } from './lane-environments.js';
+import { quarantineTick } from './quarantine-tick.js';
 import type { RunCell } from './run-cell.js';
 import { isGivenUp } from './run-logic.js';
 import { conflicted, goOn, oncemore, putBack, setAside, undo, unread, written } from './settle-tick.js';
@@ -172,6 +173,7 @@ export class Lane {
     const { cache, hooks } = this.world;
     perform(this.world, effects);
     cache.shrink();
+    this.world.suspects().look();
     hooks.cache(cache.bytes, cache.size);
   }
 
@@ -193,7 +195,7 @@ export class Lane {
         goOn(world, cell, effects);
         continue;
       }
-      if (isLookedUp(world, cell)) continue;
+      if (isLookedUp(world, cell) || !world.suspects().mayTick(cell, this.kind)) continue;
       const { current } = cell;
       const tick = this.#compute(cell, effects);
       cell.current = null;
@@ -222,6 +224,9 @@ export class Lane {
   }
 
   #compute(cell: RunCell, effects: Effects): Tick | undefined {
+    const doom = this.world.suspects().verdict(cell);
+    const parking = doom && this.#instead(cell, () => quarantineTick(cell, doom, this.#tickEnvironment));
+    if (parking) return parking;
     const result = computeTick(cell, this.#tickEnvironment);
     if (result.kind === 'tick') return result.tick;
     if (result.kind === 'nothing') {

@@ -85,7 +85,7 @@ export class Loader {
 
   /** Asks for a cold cell. */
   want(cell: RunCell): void {
-    if (cell.phase !== 'cold') return;
+    if (cell.phase !== 'cold' || !this.world.suspects().mayLoad(cell)) return;
     cell.phase = 'loading';
     this.#wanted.push(cell);
     this.#schedule();
@@ -165,6 +165,7 @@ export class Loader {
     }
     perform(world, effects);
     world.cache.shrink();
+    world.suspects().look();
   }
 
   /** The runs that can be read, by key, before their large values are there. */

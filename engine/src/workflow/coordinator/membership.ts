@@ -19,7 +19,8 @@ import type { World } from './world.js';
 export interface MembershipListener {
   /** The lease was lapsed and is held again. */
   readonly renewed: () => void;
-  readonly gained: (shards: readonly number[]) => void;
+  /** @param crashed those of them whose last owner ended without leaving, not long ago */
+  readonly gained: (shards: readonly number[], crashed: readonly number[]) => void;
   readonly lost: (shards: readonly number[]) => void;
   /** Shards of this node with waiting messages. */
   readonly mail: (shards: readonly number[]) => void;
@@ -144,7 +145,13 @@ export class Membership {
     const own = view.nodes.find((node) => node.nodeId === world.nodeId);
     const { gained, lost } = world.shards.follow(own?.shards ?? [], beat);
     if (lost.length > 0) this.listener.lost(lost);
-    if (gained.length > 0) this.listener.gained(gained);
+    if (gained.length > 0) {
+      const { crashedShards = [] } = view;
+      this.listener.gained(
+        gained,
+        gained.filter((shard) => crashedShards.includes(shard)),
+      );
+    }
     if (gained.length + lost.length > 0) world.hooks.shards(world.shards.owned().length);
     if (!wasHeld) this.listener.renewed();
     this.listener.mail(view.inboxShards.filter((shard) => world.shards.ticks(shard)));

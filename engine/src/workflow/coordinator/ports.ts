@@ -8,6 +8,7 @@ import type { MessageKind, RunInput } from '../machine/inputs.js';
 import type { Plan } from '../machine/plan.js';
 import type { RunStatus, SubStep } from '../machine/state.js';
 import type { Value } from '../machine/value.js';
+import type { ProbeStore } from './probe-ports.js';
 import type { CommitLane, GateChanges, GateLocks, GateUsage } from './gate-ports.js';
 import type { SelectionAnswers, SelectionAsk } from './gate-ports.js';
 
@@ -289,12 +290,14 @@ export interface ClusterView {
   readonly unowned: readonly number[];
   /** Shards of this node with waiting inbox messages. */
   readonly inboxShards: readonly number[];
+  /** Shards of this node that were taken from one that ended without leaving, within SUSPECT_MS. Absent: none. */
+  readonly crashedShards?: readonly number[];
   /** When the lease of another live node runs out first, database time; null: there is no other. */
   readonly nextLeaseEndUs: number | null;
 }
 
 /** Membership, leases and shard ownership (docs: engine fencing). All times are the database's. */
-export interface ClusterStore {
+export interface ClusterStore extends ProbeStore {
   /** Makes the node's rows with a fresh lease. */
   register(node: { readonly nodeId: string; readonly address: string; readonly leaseMs: number }): Promise<void>;
   /** Renews the lease and looks around, in one statement. */

@@ -86,6 +86,8 @@ export interface RunCell extends RunKey {
   snapshotBytes: number;
   /** What the cache counts for it. */
   bytes: number;
+  /** It began on this node, and is in memory since. */
+  isNew: boolean;
   /** It was used since the cache last looked for something to evict. */
   isRecent: boolean;
 }
@@ -132,6 +134,7 @@ export function coldCell(run: RunKey): RunCell {
     journalBytes: 0,
     snapshotBytes: 0,
     bytes: 0,
+    isNew: false,
     isRecent: true,
   };
 }

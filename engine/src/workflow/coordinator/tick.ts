@@ -55,7 +55,7 @@ export interface ParkReason {
 }
 
 /** Why the coordinator itself parks a run. */
-export type ParkCode = 'machine_error' | 'poison_commit';
+export type ParkCode = 'machine_error' | 'poison_commit' | 'engine_crash';
 
 /** What varies. */
 export interface TickEnvironment {

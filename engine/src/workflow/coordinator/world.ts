@@ -9,6 +9,7 @@ import type { ClusterStore, InboxStore, Invoker, PlanSource, RunKey, RunStore } 
 import type { RunCache } from './run-cache.js';
 import type { PendingInput, PendingStart, RunCell } from './run-cell.js';
 import type { ShardSet } from './shard-set.js';
+import type { SuspectGate } from './suspect-gate.js';
 import type { WakeTimers } from './wake-timers.js';
 
 /** What outlives incarnations. */
@@ -50,6 +51,8 @@ export interface World extends Surroundings {
   readonly enqueue: (cell: RunCell) => void;
   /** The next tick of a ready cell with inputs touches what runs share. */
   readonly toGate: (cell: RunCell) => void;
+  /** Runs that may end their engine. */
+  readonly suspects: () => SuspectGate;
   /** Asks the store for a cold cell. */
   readonly want: (cell: RunCell) => void;
   /** Hands a fact in. */

@@ -2,6 +2,7 @@
 import { impossible } from '../../kernel/index.js';
 import { prepared, type Prepared, type Queryable, type Row } from '../../store/index.js';
 import type { ClusterView } from '../coordinator/ports.js';
+import { SUSPECT_MS } from '../coordinator/probe-ports.js';
 import { IS_LEASED, isSessionOpen, SESSION_KEYS, type LivenessRule } from './node-liveness.js';
 
 /** A node in the answer. */
@@ -19,6 +20,7 @@ interface ViewRow extends Row {
   readonly nodes: readonly NodeJson[] | null;
   readonly unowned: readonly number[] | null;
   readonly inbox_shards: readonly number[] | null;
+  readonly crashed_shards: readonly number[] | null;
   readonly next_lease_end_us: number | null;
 }
 
@@ -49,6 +51,8 @@ select ductor.now_us() as now_us,
     where not exists (select 1 from node n where n.node_id = o.node_id)) as unowned,
   (select array_agg(o.shard order by o.shard) from ductor.shard_owner o
     where o.node_id = $1::uuid and exists (select 1 from ductor.run_inbox i where i.shard = o.shard)) as inbox_shards,
+  (select array_agg(o.shard) from ductor.shard_owner o
+    where o.node_id = $1::uuid and o.crashed_at > ductor.now_us() - ${SUSPECT_MS} * 1000::bigint) as crashed_shards,
   (select min(n.lease_until) from ductor.engine_node n
     where n.node_id <> $1::uuid and not n.fenced and ${IS_LEASED}) as next_lease_end_us`,
   );
@@ -69,6 +73,7 @@ export async function heartbeat(
     nodes: row.nodes ?? [],
     unowned: row.unowned ?? [],
     inboxShards: row.inbox_shards ?? [],
+    crashedShards: row.crashed_shards ?? [],
     nextLeaseEndUs: row.next_lease_end_us,
   };
 }

@@ -5,6 +5,7 @@
  */
 import { DuctorError } from '../../kernel/index.js';
 import { type Queryable, type Row, integerArray } from '../../store/index.js';
+import { countCrashes } from './probe-runs.js';
 import { IS_LEASED, isSessionOpen, SESSION_KEYS, type LivenessRule } from './node-liveness.js';
 
 /** Shards of a statement that returned them, ascending. */
@@ -93,8 +94,12 @@ export async function takeOverShards(
   if (!(await holdForUpdate(tx, deadNodeId))) return [];
   if (!isTakerFirst && !(await holdUnfenced(tx, takerId))) return [];
   if (!(await isDead(tx, deadNodeId, takerId, rule))) return [];
+  await countCrashes(tx, deadNodeId);
   await tx.query('update ductor.engine_node set fenced = true where node_id = $1', [deadNodeId]);
   const moved = await moveShards(tx, deadNodeId, takerId, shards);
+  await tx.query('update ductor.shard_owner set crashed_at = ductor.now_us() where shard = any($1::smallint[])', [
+    integerArray(moved),
+  ]);
   await tx.query(
     `delete from ductor.engine_node
       where node_id = $1 and not exists (select 1 from ductor.shard_owner o where o.node_id = $1)`,

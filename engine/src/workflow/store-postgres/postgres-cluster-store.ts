@@ -6,6 +6,7 @@ import { heartbeat, heartbeatStatement } from './heartbeat.js';
 import { livenessSession, sessionKey, type LivenessSession } from './liveness-session.js';
 import { claimShards, handOverShards, takeOverShards } from './move-shards.js';
 import { DEFAULT_LIVENESS, type LivenessRule } from './node-liveness.js';
+import { lowerCrashes, nameProbed, readCrashes } from './probe-runs.js';
 import { forgetDeadNodes, registerNode, removeNode } from './register-node.js';
 
 /** What the store needs. */
@@ -64,6 +65,9 @@ export function postgresClusterStore(options: PostgresClusterStoreOptions): Post
     takeOver: (takerId, deadNodeId, shards) =>
       db.transaction((tx) => takeOverShards(tx, takerId, deadNodeId, shards, rule)),
     handOver: (nodeId, toNodeId, shards) => db.transaction((tx) => handOverShards(tx, nodeId, toNodeId, shards)),
+    probe: (nodeId, runs) => nameProbed(db, nodeId, runs),
+    crashes: (shards) => readCrashes(db, shards),
+    quarantined: (run) => lowerCrashes(db, run),
     async leave(nodeId) {
       await db.transaction((tx) => removeNode(tx, nodeId));
       await closeSession(nodeId);

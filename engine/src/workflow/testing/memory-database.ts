@@ -8,6 +8,8 @@
 import { DuctorError, shardOf } from '../../kernel/index.js';
 import { BOX_BYTES_MAX, BOX_MESSAGES_MAX, BOX_SEALED_MS, isForRun } from '../coordinator/ports.js';
 import { newMemoryRun, type MemoryRun } from './memory-run.js';
+import { MemoryCrashes } from './memory-crashes.js';
+import { firstLeaseEndUs, type MemoryNode } from './memory-node.js';
 import { MemoryReservations } from './memory-reservations.js';
 import { MemorySemaphores } from './memory-semaphores.js';
 import { MemoryShards } from './memory-shards.js';
@@ -33,14 +35,6 @@ export interface MemoryDatabaseOptions {
   readonly nowUs: () => number;
   /** SQLSTATE with which the database refuses a batch that holds this write; null: it does not. Default: never. */
   readonly refuses?: (write: TickWrite) => string | null;
-}
-
-interface MemoryNode {
-  readonly nodeId: string;
-  address: string;
-  leaseUntilUs: number;
-  isFenced: boolean;
-  isSessionOpen: boolean;
 }
 
 interface MemoryKey extends ExistingStart {
@@ -77,6 +71,7 @@ export class MemoryDatabase {
   readonly #chains = new Map<string, string>();
   readonly #shards = new MemoryShards();
   readonly #options: MemoryDatabaseOptions;
+  readonly crashes = new MemoryCrashes(() => this.nowUs());
   #lastInboxId = 0;
 
   constructor(options: MemoryDatabaseOptions) {
@@ -235,10 +230,9 @@ export class MemoryDatabase {
     const own = new Set(owned.get(nodeId));
     const waiting = new Set([...this.inbox.values()].map((message) => shardOf(message.runId)));
     const inboxShards = [...waiting].filter((shard) => own.has(shard)).sort((a, b) => a - b);
-    const others = [...this.nodes.values()].filter((node) => node.nodeId !== nodeId && !node.isFenced);
-    const leaseEnds = others.map((node) => node.leaseUntilUs).filter((endUs) => endUs > nowUs);
-    const nextLeaseEndUs = leaseEnds.length === 0 ? null : Math.min(...leaseEnds);
-    return { nowUs, fenced: isFenced, nodes, unowned, inboxShards, nextLeaseEndUs };
+    const nextLeaseEndUs = firstLeaseEndUs(this.nodes.values(), nodeId, nowUs);
+    const crashedShards = this.crashes.crashedAmong([...own]);
+    return { nowUs, fenced: isFenced, nodes, unowned, inboxShards, crashedShards, nextLeaseEndUs };
   }
 
   claim(nodeId: string, shards: readonly number[]): readonly number[] {
@@ -254,6 +248,7 @@ export class MemoryDatabase {
     if (!dead.isFenced && dead.leaseUntilUs > this.#options.nowUs() && dead.isSessionOpen) return [];
     dead.isFenced = true;
     const moved = this.#move(deadNodeId, takerId, shards);
+    this.crashes.taken(deadNodeId, moved);
     if (!this.#shards.hasAny(deadNodeId)) this.leave(deadNodeId);
     return moved;
   }

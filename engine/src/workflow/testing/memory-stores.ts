@@ -169,6 +169,14 @@ function clusterStore(db: MemoryDatabase, line: Line, registered: Set<string>): 
       ask('handOver', nodeId, () => {
         if (!db.handOver(nodeId, toNodeId, shards)) throw new DuctorError('node_fenced', `${nodeId} or ${toNodeId}`);
       }),
+    probe: (nodeId, runs) =>
+      ask('probe', nodeId, () => {
+        const isOurs = db.isUnfenced(nodeId);
+        if (isOurs) db.crashes.name(nodeId, runs);
+        return isOurs;
+      }),
+    crashes: (shards) => line.ask('cluster', 'crashes', null, () => db.crashes.crashes(shards)),
+    quarantined: (run) => line.ask('cluster', 'quarantined', null, () => db.crashes.quarantined(run)),
     leave: (nodeId) => ask('leave', nodeId, () => db.leave(nodeId)),
   };
 }

@@ -2,6 +2,7 @@
 import { describe } from 'vitest';
 import { chainContract } from './contract/chain-contract.js';
 import { clusterContract } from './contract/cluster-contract.js';
+import { crashContract } from './contract/crash-contract.js';
 import { commitContract } from './contract/commit-contract.js';
 import { fenceContract } from './contract/fence-contract.js';
 import { inboxContract } from './contract/inbox-contract.js';
@@ -28,5 +29,6 @@ export function describeRunStoreContract(name: string, makeWorld: MakeWorld): vo
     listContract(makeWorld);
     fenceContract(makeWorld);
     clusterContract(makeWorld);
+    crashContract(makeWorld);
   });
 }
