@@ -1,10 +1,11 @@
-// `npm run verify`: everything CI checks, in one command. With --ci also what needs CI's machine: the store suite on a
-// real PostgreSQL server, the bus on a real Redis server, more fuzz, and the simulator's 2,000 seeds. Ends with one
-// line, "N passed, N failed": every test of a vitest run counts as one, and so does every other check. Exits with 1
-// when something failed.
+// `npm run verify`: everything CI checks, in one command. With --ci also what needs CI's machine: the suites of the
+// store on a real PostgreSQL server and dumps of it, the bus on a real Redis server, more fuzz, the simulator's 2,000
+// seeds, and another release of Node.js. Ends with one line, "N passed, N failed": every test of a vitest run counts as
+// one, and so does every other check. Exits with 1 when something failed.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCheck, seconds } from './lib/check.mjs';
+import { otherNodeChecks } from './lib/other-node.mjs';
 import { findPostgres } from './lib/postgres15.mjs';
 import { ROOT } from './lib/tool.mjs';
 
@@ -24,13 +25,20 @@ function storeFolders() {
   return names.map((name) => `engine/src/store/${name}/`);
 }
 
-/** The store suite on a real server; a check that fails when the machine has none. */
-async function storeCheck() {
+/** Store and dumps on a real server; a check that fails when the machine has none. */
+async function serverChecks() {
   const found = await findPostgres();
-  const name = `store on PostgreSQL ${found ? Math.floor(found.version / 10_000) : '15'}`;
-  if (!found) return { name, command: 'sh', args: ['-c', 'echo "no PostgreSQL server found"; exit 1'] };
-  const env = { DUCTOR_TEST_DATABASE_URL: found.url };
-  return { name, command: 'vitest', args: ['run', ...storeFolders()], env, isVitest: true };
+  const server = `PostgreSQL ${found ? Math.floor(found.version / 10_000) : '15'}`;
+  if (!found) return [{ name: server, command: 'sh', args: ['-c', 'echo "no PostgreSQL server found"; exit 1'] }];
+  const env = { DUCTOR_TEST_DATABASE_URL: found.url, DUCTOR_TEST_PG_DUMP: 'required' };
+  const on = (name, args) => ({
+    name: `${name} on ${server}`,
+    command: 'vitest',
+    args: ['run', ...args],
+    env,
+    isVitest: true,
+  });
+  return [on('store', storeFolders()), on('dump', ['--project', 'process', 'test/fault/backup.test.ts', '-t', 'dump'])];
 }
 
 /** The bus on a real Redis server; without one its tests, which `npm test` leaves out then, fail. */
@@ -48,11 +56,12 @@ function fuzzCheck() {
 
 /** What only CI runs. */
 async function ciChecks() {
-  const checks = [await storeCheck(), busCheck(), fuzzCheck()];
+  const checks = [...(await serverChecks()), busCheck(), fuzzCheck()];
   if (readJson('package.json').scripts.simulate) {
     const args = ['run', '--silent', 'simulate', '--', '--seeds', '2000', '--require'];
     checks.push({ name: 'simulate 2,000 seeds', command: 'npm', args, limitMinutes: 20 });
   }
+  checks.push(...otherNodeChecks());
   return checks;
 }
 
