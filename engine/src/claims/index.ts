@@ -15,7 +15,7 @@ export { changeItem, type ClaimVerb, type ItemChange } from './item/change.js';
 export { lookAt, type Look } from './item/look.js';
 export { HAS_DUE_ITEMS, noteDecidedAgain, takeDueItems, type DueItem } from './item/sql/due-items.js';
 export { endItems, withdrawItems, type EndedClaim } from './item/sql/end-items.js';
-export { insertItems } from './item/sql/insert-items.js';
+export { freshItem, insertItems } from './item/sql/insert-items.js';
 export { listItems, lockItems, readAsks, readItems, type ItemQuery } from './item/sql/read-items.js';
 export { writeItems } from './item/sql/write-items.js';
 export { claimerKey, countOpenClaims } from './item/sql/count-open-claims.js';

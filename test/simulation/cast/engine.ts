@@ -26,6 +26,7 @@ import { simClock, type SimClock } from '../ports/clock.js';
 import { BridgeInvoker } from '../ports/bridge-invoker.js';
 import type { EngineInvoker } from '../ports/engine-invoker.js';
 import { SimInvoker } from '../ports/invoker.js';
+import { simClaimPort, type ClaimPort } from '../ports/claim-port.js';
 import { Line } from '../ports/line.js';
 import type { TokenBook } from '../ports/tokens.js';
 import type { Server, Writer } from '../ports/server.js';
@@ -40,6 +41,7 @@ export interface EnginePorts {
   readonly plans: PlanSource;
   readonly invoker: Invoker;
   readonly bus: Bus;
+  readonly claims: ClaimPort;
 }
 
 /** What a planted bug may look at. */
@@ -88,6 +90,7 @@ export class Engine implements Writer {
   readonly nodeIds = new Set<string>();
   readonly invoker: EngineInvoker;
   readonly coordinator: Coordinator;
+  readonly claims: ClaimPort;
   readonly clock: SimClock;
   isZombie = false;
   isMute = false;
@@ -118,8 +121,10 @@ export class Engine implements Writer {
       plans: simPlanSource(line, world.truth),
       invoker: orders.watch(this.invoker, this),
       bus: world.bus.of(this.actor),
+      claims: simClaimPort(line),
     };
     const ports = world.bug?.ports?.(plain, world) ?? plain;
+    this.claims = ports.claims;
     const coordinator = createCoordinator({
       node: { nodeId, address },
       random,

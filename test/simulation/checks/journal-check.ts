@@ -28,6 +28,8 @@ import {
 } from '../../../engine/src/workflow/machine/index.js';
 import { plainState } from '../../../engine/src/workflow/testing/plain-state.js';
 import type { Sim } from '../core/sim.js';
+import type { MemoryClaims } from '../../../engine/src/workflow/testing/memory-claims.js';
+import { checkClaimEntry } from './claim-check.js';
 import { checkFamily } from './family-check.js';
 import { checkHeld } from './held-check.js';
 import { BODY_CODES } from './payloads.js';
@@ -75,6 +77,9 @@ function wasProduced(entry: Entry, produced: readonly AttemptOutcome[]): boolean
 
 /** The checks of rows. */
 export class JournalCheck {
+  /** Where work waits to be claimed; null: there is no database yet. */
+  claims: MemoryClaims | null = null;
+
   constructor(
     readonly sim: Sim,
     readonly truth: Truth,
@@ -140,6 +145,7 @@ export class JournalCheck {
     const isTerminated = entries.some(({ kind }) => kind === 'run_terminated');
     for (const entry of entries) {
       this.#mark(entry, run.state);
+      if (this.claims !== null) checkClaimEntry(this.sim, this.claims, run.state, entry);
       if (!isTerminated && !this.#isGivenUp(write, entry) && isEarly(entry, due, run.state, this.sim.nowUs)) {
         this.sim.violate(`${where}: ${entry.kind} before its time`);
       }

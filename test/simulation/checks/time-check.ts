@@ -11,7 +11,7 @@ function waitsForTime(entry: Entry, due: ReadonlyMap<string, number>, before: Ru
   switch (entry.kind) {
     case 'step_completed':
       // A wait has no attempts; a DATAFLOW step has no due time.
-      return entry.attempt === 0;
+      return entry.attempt === 0 && before.steps.get(entry.path)?.claim === undefined;
     case 'step_scheduled':
       // Who stands in line waits for its turn; its due time is when it gives up. What parked a run is tried at once.
       if (before.parked?.step === entry.path) return false;

@@ -14,6 +14,7 @@ import type {
 } from '../../../engine/src/workflow/coordinator/ports.js';
 import type { BugWorld, EnginePorts, PlantedBug } from '../cast/engine.js';
 import { runName } from '../checks/names.js';
+import { CLAIMED_TWICE, CLAIMS_LEFT } from './claim-bugs.js';
 
 function withRuns(ports: EnginePorts, runs: Partial<RunStore>): EnginePorts {
   return { ...ports, runs: { ...ports.runs, ...runs } };
@@ -341,6 +342,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   FENCE_REMOVED,
   COUNTED_BEFORE_LOCKING,
   RELEASED_OVER_CHILDREN,
+  CLAIMED_TWICE,
+  CLAIMS_LEFT,
   ACK_BEFORE_COMMIT,
   APPLIED_AGAIN,
   ATTEMPTS_RENUMBERED,

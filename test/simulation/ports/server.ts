@@ -7,7 +7,10 @@
  * 1. After settle() returned nothing of the node's earlier lost commits happens.
  * 2. Every row passes the checks at the moment it is written.
  */
-import { SHARD_COUNT, shardOf } from '../../../engine/src/kernel/index.js';
+import { SHARD_COUNT, shardOf, uuidV7 } from '../../../engine/src/kernel/index.js';
+import type { ClaimCall, ClaimResult, ClaimWorld } from '../../../engine/src/routing/index.js';
+import type { Told } from '../../../engine/src/workflow/testing/memory-claims.js';
+import { checkClaims, checkTakenOut } from '../checks/claim-check.js';
 import type { GateLocks, GateUsage } from '../../../engine/src/workflow/coordinator/gate-ports.js';
 import type {
   CommitOutcome,
@@ -77,6 +80,7 @@ export class Server {
       return all.some((data) => Buffer.from(data).includes(venom)) ? '22P05' : null;
     };
     this.db = new MemoryDatabase({ nowUs: () => sim.nowUs, refuses });
+    check.claims = this.db.reservations.claims;
   }
 
   /** One batch, at one instant. */
@@ -122,11 +126,40 @@ export class Server {
     const commit = (ticks: readonly TickWrite[]): CommitOutcome => this.commit(writer, nodeId, ticks);
     let decision: GateDecision | undefined;
     const outcome = commitInGate(tables, nodeId, locks, (usage) => (decision = decide(usage)), commit);
-    if (outcome.kind === 'committed' && decision !== undefined) checkHoldings(this.sim, db, decision);
+    if (outcome.kind === 'committed' && decision !== undefined) {
+      checkHoldings(this.sim, db, decision);
+      checkTakenOut(this.sim, db, decision);
+    }
     if (db.semaphores.line.length > 0) this.sim.marks.reach('semaphore_waited');
     for (const violation of semaphores.violations.splice(0)) this.sim.violate(violation);
     for (const violation of reservations.violations.splice(0)) this.sim.violate(violation);
     return outcome;
+  }
+
+  /** Calls about claims: one transaction. See ClaimPort.act. */
+  claim(calls: readonly ClaimCall[], early?: ClaimWorld): readonly ClaimResult[] {
+    const { claims } = this.db.reservations;
+    return this.#told(claims.act(calls, early ?? this.readClaims()));
+  }
+
+  /** What calls about claims would be decided by now. */
+  readClaims(): ClaimWorld {
+    const { sim } = this;
+    const { random } = sim.wide ?? sim.choices;
+    return this.db.reservations.claims.read(sim.nowUs, () => uuidV7(sim.nowUs, random));
+  }
+
+  /** Items that are due: their next wave begins, or they expire. */
+  lookAtClaims(): void {
+    this.#told(this.db.reservations.claims.look(this.sim.nowUs));
+  }
+
+  /** Who waits for an item is told in the transaction that changes it, as long as its run is open. */
+  #told<T>({ value, messages }: Told<T>): T {
+    const { db, sim } = this;
+    for (const message of messages) if (db.runs.get(runName(message))?.header.closedAtUs === null) db.put(message);
+    checkClaims(sim, db);
+    return value;
   }
 
   /** The answer of this commit is lost; it happens after a while, or not. */

@@ -1,5 +1,6 @@
 /** What must not be left once everything has healed and had its time. */
 import { unfairShares, unownedShards } from '../checks/stall-check.js';
+import { leftOpen } from '../checks/claim-check.js';
 import { unborn } from '../checks/family-check.js';
 import { shortRef } from '../checks/names.js';
 import type { World } from './world.js';
@@ -81,6 +82,7 @@ export function looseEnds(world: World): readonly string[] {
     messagesLeft,
     semaphoresLeft,
     reservationsLeft,
+    (one: World) => leftOpen(one.server.db),
     (one: World) => unborn(one.truth),
     callsLeft,
   ];

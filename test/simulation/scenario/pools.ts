@@ -1,5 +1,6 @@
 /** Pools that simulated runs select from and route to: a few recipients, some of them with little room. */
 import { recipientOf, snapshotOf } from '../../../engine/src/routing/testing/decision-kit.js';
+import { idOf } from '../../../engine/src/routing/testing/strategy-kit.js';
 import type { MemoryDatabase } from '../../../engine/src/workflow/testing/memory-database.js';
 import type { MemoryPool } from '../../../engine/src/workflow/testing/memory-reservations.js';
 import type { Choices } from '../core/choices.js';
@@ -10,6 +11,8 @@ export const SIMULATED_POOL = 'fixture-buyers';
 
 const CAPACITIES = [{ max_concurrent: 1 }, { max_concurrent: 2 }, { max_concurrent: 3, daily_limit: 40 }, {}];
 
+const POND_CAPACITIES = [{ max_concurrent: 1 }, { max_concurrent: 2 }, { max_concurrent: 2 }, {}];
+
 /** Name of another one. */
 export const SECOND_POOL = 'fixture-desks';
 
@@ -18,6 +21,24 @@ export function openPools({ reservations }: MemoryDatabase, tenants: readonly st
   for (const tenantId of tenants) {
     reservations.add(poolOf(tenantId, CAPACITIES));
     reservations.add(secondOf(tenantId));
+  }
+}
+
+/** Name of the pool whose work is claimed. */
+export const POND = 'fixture-pond';
+
+/** Gives each tenant a pool whose work waits to be claimed, by two at first. */
+export function openPonds({ reservations }: MemoryDatabase, tenants: readonly string[]): void {
+  for (const tenantId of tenants) {
+    const index = TENANTS.indexOf(tenantId);
+    const recipients = POND_CAPACITIES.map((capacity, at) => recipientOf(100 * (index + 1) + at, { capacity }));
+    const claim = {
+      ...{ claim_ttl: '20s', waves: [{ size: 2 }, { after: '2s' }], cooldown_after_release: '1s' },
+      budget: { max_claims: 20, period: { rolling: '1m' }, max_open: 3 },
+    };
+    const config = { routing_mode: 'claim', claim_queue_id: idOf(7_000 + index), claim };
+    const { view } = snapshotOf(970 + index, { name: POND, strategy: 'least_loaded', config }, recipients);
+    reservations.add({ tenantId, name: POND, view });
   }
 }
 

@@ -11,6 +11,7 @@ import { drawRepeat, drawSignals, drawStart, drawUpdate, drawWorld, type Draw } 
 import { Fate } from './fate.js';
 import { looseEnds } from './loose-ends.js';
 import { drawPlans, type DrawnPlans } from './plans.js';
+import { planClaimers, workOff } from './claimers.js';
 import { lookAfter, planPeople } from './people.js';
 import { wideChoices } from './wide.js';
 import { drawWidePlans } from './wide-plans.js';
@@ -111,6 +112,7 @@ function operator(world: World): void {
     if (state.parked !== null) world.client.cancel({ tenantId: state.tenantId, runId: state.runId });
     answerWaiting(world, state);
   }
+  if (wide !== null) workOff(world, wide);
   world.stalls.look(world);
   world.sim.scheduler.after(OPERATOR_US, null, 'the operator looks around', () => operator(world));
 }
@@ -123,7 +125,10 @@ async function live(world: World, draw: Draw, sampleOf: SeedOptions['sampleOf'])
   for (let count = 0; count < draw.engines; count += 1) world.addEngine(null);
   for (let count = 0; count < draw.workers; count += 1) world.addWorker();
   planClients(world, draw, sampleOf);
-  if (sim.wide !== null) planPeople(world, sim.wide, draw.safetyUs);
+  if (sim.wide !== null) {
+    planPeople(world, sim.wide, draw.safetyUs);
+    planClaimers(world, sim.wide, draw.safetyUs);
+  }
   new Fate(world).begin();
   await scheduler.run(draw.safetyUs, nothing, isOver);
   sim.note('HEALED');

@@ -1,7 +1,7 @@
 /**
  * Wide worlds: half of all seeds have the rest of the language in them, and people who pause, resume, retry and end
- * runs. What they draw beside the others comes from a stream of its own, so that a seed whose world is not wide means what it
- * meant before there were any.
+ * runs, and claim work. What they draw beside the others comes from a stream of its own, so that a seed whose world is
+ * not wide means what it meant before there were any.
  */
 import { Choices } from '../core/choices.js';
 

@@ -13,6 +13,7 @@ import type {
 import type { SemaphorePlan } from '../../../engine/src/workflow/machine/plan.js';
 import { RUN_INPUT, template } from '../../../engine/src/workflow/testing/plan-builder.js';
 import type { Choices } from '../core/choices.js';
+import { POND } from './pools.js';
 
 type Of<T extends PlanStep['type']> = Extract<PlanStep, { readonly type: T }>;
 
@@ -70,8 +71,24 @@ function child(step: Of<'SUB_WORKFLOW'>, { choices, children }: Widening): PlanS
   return { ...step, familySlug, version, closePolicy: choices.pick(POLICIES) ?? 'cancel' };
 }
 
+/** Work that somebody has to claim, in the place of a step that waited or gave it away. */
+function claim(one: Of<'WAIT'> | Of<'ROUTE'>, { choices }: Widening): PlanStep {
+  if (!choices.chance(one.type === 'ROUTE' ? 0.6 : 0.15)) return one;
+  const { ref, title, compensates, incoming, outgoing, join } = one;
+  const us = choices.oneOf(0, 2_000_000, 8_000_000, 40_000_000, null);
+  return {
+    ...{ ref, title, compensates, incoming, outgoing, join, type: 'CLAIM' },
+    ...{ pool: POND, routable: template(() => ({ type: 'lead' })), exclude: template(() => []) },
+    until: choices.oneOf('claimed', 'completed'),
+    deadlineUs: (_, nowUs) => (us === null ? null : nowUs + us),
+  };
+}
+
 function step(one: PlanStep, widening: Widening): PlanStep {
   switch (one.type) {
+    case 'WAIT':
+    case 'ROUTE':
+      return claim(one, widening);
     case 'CALLBACK':
       return callback(one, widening);
     case 'SUB_WORKFLOW':

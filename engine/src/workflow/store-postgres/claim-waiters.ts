@@ -22,14 +22,15 @@ const TELL = prepared(
       order by m.n`,
 );
 
-interface News {
+/** News of an item, for the step that waits for it. */
+export interface News {
   readonly step: WaitingStep;
   readonly event: ClaimEvent;
   readonly what: 'claimed' | 'completed' | 'expired' | 'withdrawn';
 }
 
 /** What a step is told of an event; nothing where it waits for more. */
-function newsOf(event: ClaimEvent): readonly News[] {
+export function newsOf(event: ClaimEvent): readonly News[] {
   const step = event.item.waiter === null ? undefined : waitingStep(event.item.waiter);
   const { kind: what } = event;
   if (step === undefined || what === 'released') return [];
@@ -38,7 +39,7 @@ function newsOf(event: ClaimEvent): readonly News[] {
 }
 
 /** The output of the step. */
-function outputOf({ item }: ClaimEvent, names: ReadonlyMap<string, RecipientNames>): Value | null {
+export function outputOf({ item }: ClaimEvent, names: ReadonlyMap<string, RecipientNames>): Value | null {
   const { itemId, decisionId, assignmentId, claimedBy: id, claimants } = item;
   if (id === null || item.state === 'withdrawn') return null;
   const { name, externalId, type } = names.get(id) ?? { name: '', externalId: '', type: '' };

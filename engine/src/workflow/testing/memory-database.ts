@@ -167,7 +167,7 @@ export class MemoryDatabase {
       if (run.sealedUntilUs > this.#options.nowUs()) return 'busy';
       const put = isForRun(message.kind) ? message : { ...message, runId: chainIdOf(run.header) };
       if (message.kind === 'signal' && this.#isFull(nameOf(put))) return 'full';
-      this.#put(put);
+      this.put(put);
       return 'sent';
     });
   }
@@ -310,7 +310,7 @@ export class MemoryDatabase {
   #write(name: string, write: TickWrite): TickOutcome {
     if (write.entries.byteLength === 0) {
       for (const id of write.consumed) this.inbox.delete(id);
-      for (const message of write.messages ?? []) this.#put(message);
+      for (const message of write.messages ?? []) this.put(message);
       return 'written';
     }
     const run = this.runs.get(name);
@@ -358,7 +358,7 @@ export class MemoryDatabase {
     if (write.snapshot !== null) run.snapshot = { seq: write.seq, data: write.snapshot };
     for (const { digest, data } of write.payloads ?? []) run.payloads.set(Buffer.from(digest).toString('hex'), data);
     for (const id of write.consumed) this.inbox.delete(id);
-    for (const message of write.messages ?? []) this.#put(message);
+    for (const message of write.messages ?? []) this.put(message);
     if (write.frees !== undefined) this.#free(run.header, write.frees);
     if (write.successor !== undefined) this.#succeed(write, write.successor);
   }
@@ -387,7 +387,8 @@ export class MemoryDatabase {
     for (const { digest, data } of payloads) run.payloads.set(Buffer.from(digest).toString('hex'), data);
   }
 
-  #put(message: Omit<InboxMessage, 'id'>): void {
+  /** Puts a message into a box, whatever its run is. */
+  put(message: Omit<InboxMessage, 'id'>): void {
     this.#lastInboxId += 1;
     this.inbox.set(this.#lastInboxId, { ...message, id: this.#lastInboxId });
   }

@@ -2,6 +2,7 @@
 import { familyName, utcDay, type Account, type Family, type Reservation } from '../../capacity/index.js';
 import type { ClaimState } from '../../claims/index.js';
 import {
+  claimItemOf,
   claimQueuesOf,
   everybody,
   poolKeyText,
@@ -18,6 +19,7 @@ import type {
   MadeDecision,
   ReservationUsage,
 } from '../coordinator/gate-ports.js';
+import { MemoryClaims } from './memory-claims.js';
 import type { SelectionAnswers, SelectionAsk } from '../coordinator/gate-ports.js';
 
 /** A pool that runs may select from. */
@@ -59,8 +61,8 @@ export class MemoryReservations {
     for (const { id } of everybody(pool.view)) this.accounts.set(id, this.accounts.get(id) ?? EMPTY);
   }
 
-  /** What claim items are, by id. */
-  readonly items = new Map<string, ClaimState>();
+  /** Work that waits to be claimed. */
+  readonly claims = new MemoryClaims({ accounts: this.accounts, views: () => this.pools.map(({ view }) => view) });
 
   usage({ selections, families, items }: GateLocks, nowUs: number, source: FamilySource): ReservationUsage {
     const tenants = [...new Set([...selections, ...families, ...items].map(({ tenantId }) => tenantId))];
@@ -90,10 +92,12 @@ export class MemoryReservations {
   readonly #firsts = new Map<string, string>();
 
   apply({ tenants, added, released, ended }: AdmissionChanges, nowUs: number): void {
-    for (const { accounts, states, bindings, firsts, made, withdrawn } of tenants) {
-      for (const { decision } of made)
-        if (decision.outcome === 'queued_for_claim') this.items.set(decision.input.decisionId, 'open');
-      for (const id of withdrawn) this.items.set(id, 'withdrawn');
+    for (const { tenantId, accounts, states, bindings, firsts, made, withdrawn } of tenants) {
+      for (const { ask, decision, waiter } of made) {
+        const item = claimItemOf(tenantId, decision, ask, waiter);
+        if (item !== undefined) this.claims.put(item);
+      }
+      this.claims.withdraw(withdrawn, nowUs);
       for (const first of firsts) this.#firsts.set(poolKeyText(first), first.id);
       for (const entry of bindings) this.bindings.set(poolKeyText(entry), entry);
       this.made.push(...made);
@@ -151,7 +155,8 @@ export class MemoryReservations {
       },
       poolIds: new Map(own.map(({ name, view }) => [name, view.id])),
       ...{ stale: new Set(), queues: new Set(own.flatMap(({ view }) => claimQueuesOf(view))) },
-      ...{ items: this.items, rules: [] },
+      items: new Map([...this.claims.items].map(([id, { state }]): [string, ClaimState] => [id, state])),
+      rules: [],
     };
   }
 

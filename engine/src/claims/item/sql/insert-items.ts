@@ -29,7 +29,7 @@ function bodyOf(item: NewClaimItem): Buffer {
 }
 
 /** A new item as it stands at first. */
-function itemOf(item: NewClaimItem): ClaimItem {
+export function freshItem(item: NewClaimItem): ClaimItem {
   const none = { claimedBy: null, assignmentId: null, claimedUs: null, releasedBy: null, endedUs: null, nextUs: null };
   const fresh: ClaimItem = { ...item, ...firstOffer(item), ...none, state: 'open', declined: [] };
   return { ...fresh, nextUs: nextLookUs(fresh, fresh.queuedUs) };
@@ -41,7 +41,7 @@ export async function insertItems(tx: Queryable, tenantId: string, items: readon
   const blob = new BatchBlob();
   const bodies = items.map((item) => blob.append(bodyOf(item)));
   const asks = items.map(({ ask }) => blob.append(Buffer.from(ask, 'utf8')));
-  const fresh = items.map(itemOf);
+  const fresh = items.map(freshItem);
   await tx.query(INSERT, [
     tenantId,
     blob.toBuffer(),
