@@ -163,6 +163,14 @@ describe('a node whose commits take longer the more starts are in them', () => {
     expect(then.perSecond).toBeGreaterThan(1_450);
   });
 
+  it('takes bursts that it can do right after an overload, too', () => {
+    const node = nodeBehindDoor({ commitMs: 10, startMs: 0.5 });
+    expect(node.ask(1_200, 20_000).refused).toBe(0);
+    expect(node.ask(6_000, 15_000).refused).toBeGreaterThan(0);
+    node.ask(400, 10_000, 400);
+    expect(node.ask(400, 20_000, 400).refused).toBe(0);
+  });
+
   it('takes bursts that it can do, also right after it had next to nothing to do', () => {
     const node = nodeBehindDoor({ commitMs: 3, startMs: 0.3 });
     expect(node.ask(100, 20_000).refused).toBe(0);

@@ -40,6 +40,8 @@ const ROOM_LEAST_MS = 30;
 const SLOW_TIMES = 2;
 /** So long that is believed. */
 const SLOW_MS = 30_000;
+/** Where somebody waits for a smaller part of the time, the node keeps up with what comes. */
+const KEEPS_UP_PART = 0.8;
 
 /** How a start came in. */
 interface Entry {
@@ -59,6 +61,9 @@ export class StartDoor {
   /** When one was refused because the line stands. */
   #refusedAtMs = Number.NEGATIVE_INFINITY;
   #left = 0;
+  /** For how long somebody waited since it is counted, but for those who wait now; and since when those do. */
+  #busyMs = 0;
+  #busySinceMs = 0;
   #countedSinceMs = Number.NEGATIVE_INFINITY;
   #leftPerMs = 0;
   /** Until when even short lines take long. */
@@ -83,6 +88,7 @@ export class StartDoor {
       this.refused(why.refusal);
       throw new DuctorError('limit_exceeded', why.text, { retryAfterMs: this.#hintMs(nowMs) });
     }
+    if (this.#inside.size === 0) this.#busySinceMs = nowMs;
     this.#inside.set(start, { atMs: nowMs, before: this.#inside.size });
     this.#ofTenant.set(tenantId, own + 1);
   }
@@ -93,6 +99,7 @@ export class StartDoor {
     if (entry === undefined) return;
     this.#inside.delete(start);
     const nowMs = this.clock.monotonicMs();
+    if (this.#inside.size === 0) this.#busyMs += nowMs - this.#busySinceMs;
     this.#learn(entry, nowMs);
     this.#left += 1;
     const { tenantId } = start.request;
@@ -132,7 +139,12 @@ export class StartDoor {
     else this.#longSinceMs ??= nowMs;
     const passedMs = nowMs - this.#countedSinceMs;
     if (passedMs < this.options.standingMs) return;
-    const perMs = this.#left / passedMs;
+    // Starts that come in bursts leave as quickly as they can, and then there is nothing to do: that is no slow pace.
+    const busyMs = this.#busyMs + (this.#inside.size > 0 ? nowMs - this.#busySinceMs : 0);
+    const perMs = this.#left / Math.max(1, Math.min(passedMs, busyMs));
+    [this.#busyMs, this.#busySinceMs] = [0, nowMs];
+    // Nobody waited now and then: what comes can be done, though not all of a burst at once.
+    if (busyMs < KEEPS_UP_PART * passedMs) this.#refusedAtMs = Number.NEGATIVE_INFINITY;
     // Where nobody was refused, so many came: that more can be done was seen before.
     const isKept = this.#refusedAtMs < this.#countedSinceMs && this.#stands(nowMs);
     this.#leftPerMs = isKept ? Math.max(perMs, this.#leftPerMs) : perMs;
