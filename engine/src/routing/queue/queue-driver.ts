@@ -79,7 +79,7 @@ export class QueueDriver extends DueDriver<QueueDriverParts> {
     for (const queue of due) {
       try {
         const isDone = await this.#look(queue);
-        await restQueue(this.parts.db, queue, isDone ? REST_US : 0);
+        await restQueue(this.parts.db.asTenant(queue.tenantId), queue, isDone ? REST_US : 0);
       } catch (error) {
         // Its lease ends, and it is looked at again.
         this.parts.onError(error);
@@ -114,9 +114,10 @@ export class QueueDriver extends DueDriver<QueueDriverParts> {
 
   /** Orders it anew where its pool says so. */
   async #order(queue: DueQueue): Promise<void> {
-    const { ordering, ageWeight, wanted } = queue;
+    const { tenantId, ordering, ageWeight, wanted } = queue;
     // By what the pool says in the database: a view may be old, and nothing here would notice.
-    if (wanted.ordering !== ordering || wanted.ageWeight !== ageWeight) await orderQueue(this.parts.db, queue);
+    if (wanted.ordering === ordering && wanted.ageWeight === ageWeight) return;
+    await orderQueue(this.parts.db.asTenant(tenantId), queue);
   }
 
   /** Returns how many left. */
