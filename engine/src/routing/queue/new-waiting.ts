@@ -18,6 +18,7 @@ function waitingAsk(ask: RouteAsk, decision: Decision, queueOf: string): RouteAs
     ...rest,
     routable: { ...routable, receivedUs: routable.receivedUs ?? nowUs },
     waited: { ...since, queueOf },
+    ...(ask.isLate === true && { toldUs: ask.toldUs ?? nowUs }),
   };
 }
 
