@@ -17,6 +17,7 @@ select citus_add_local_table_to_metadata('ductor.run_inbox');
 
 select create_distributed_table('ductor.runs', 'tenant_id', colocate_with => 'none');
 select create_distributed_table('ductor.assignment', 'tenant_id', colocate_with => 'ductor.runs');
+select create_distributed_table('ductor.assignment_ending', 'tenant_id', colocate_with => 'ductor.runs');
 select create_distributed_table('ductor.audit', 'tenant_id', colocate_with => 'ductor.runs');
 select create_distributed_table('ductor.capacity_authority', 'tenant_id', colocate_with => 'ductor.runs');
 select create_distributed_table('ductor.capacity_family', 'tenant_id', colocate_with => 'ductor.runs');

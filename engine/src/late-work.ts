@@ -1,11 +1,13 @@
 /**
- * Clocks and offers of assignments, items of claim queues, and queues of pools on this node: what becomes of them
- * stands in the log, and is routed on.
+ * Clocks and offers of assignments, items of claim queues, queues of pools, and what ends with runs on this node: what
+ * becomes of them stands in the log, and is routed on.
  */
 import type { Clock } from './kernel/index.js';
-import { ClaimDriver, DueWork, OfferDriver, QueueDriver, SlaDriver, type Routing } from './routing/index.js';
+import { ClaimDriver, DueWork, EndingDriver, OfferDriver, QueueDriver, SlaDriver } from './routing/index.js';
+import type { Routing } from './routing/index.js';
 import type { Database } from './store/index.js';
 import type { Log, Metrics } from './telemetry/index.js';
+import { openChains } from './workflow/index.js';
 
 /** How long one answer about what is due counts for all drivers, who look each second. */
 const SHARED_US = 900_000;
@@ -77,11 +79,23 @@ function queueDriver({ db, clock, log, routing }: LateWorkParts, due: DueWork): 
   });
 }
 
+function endingDriver({ db, clock, log, routing }: LateWorkParts, due: DueWork): EndingDriver {
+  return new EndingDriver({
+    ...{ db, clock, due, assignments: routing.assignments },
+    openAmong: (chains) => openChains(db, chains),
+    onReleased({ tenantId: tenant, assignmentId: assignment }) {
+      log.info({ tenant, assignment }, 'an assignment has ended with its run');
+    },
+    onError: (err) => log.error({ err }, 'a look at what ends with runs failed'),
+  });
+}
+
 /** Makes the drivers; they still have to be started. */
 export function lateWork(parts: LateWorkParts): LateWork {
   const due = new DueWork(parts.db, parts.clock, SHARED_US);
   const offers = offerDriver(parts, due);
-  const drivers = [slaDriver(parts, due), offers, claimDriver(parts, due), queueDriver(parts, due)];
+  const others = [slaDriver, claimDriver, queueDriver, endingDriver].map((driver) => driver(parts, due));
+  const drivers = [offers, ...others];
   // Work that somebody has turned down goes on at once; other nodes find it when this one dies.
   parts.routing.whenDeclined(() => offers.wake());
   return {

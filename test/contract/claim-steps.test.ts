@@ -1,7 +1,7 @@
 /** CLAIM steps on a real Postgres: work in queues, and runs that wait for what becomes of it, over a whole node. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testDatabase } from '../../engine/src/store/testing/index.js';
-import { codeOf, marketNode, type MarketNode, type MarketPool, type Run } from '../support/market-node.js';
+import { codeOf, marketNode, type MarketNode, type MarketPool, type Run, signal } from '../support/market-node.js';
 import { until } from '../support/wait.js';
 
 const database = testDatabase();
@@ -135,6 +135,27 @@ describe('a step that waits for a claim', () => {
     await market.call('POST', `/api/runs/${run.id}:cancel`, {});
     expect((await market.ended(run.id)).state).toBe('RUN_STATE_CANCELLED');
     expect(await stateOf(pond)).toEqual(['CLAIM_STATE_CLAIMED']);
+  });
+
+  it('takes it away with the end of the run, where it says so', async () => {
+    const pond = await pondOf();
+    const flow = [step(pond.name, { ends_with_run: true }), signal()];
+    const run = await market.start(await market.publish(flow, [['sale', 'done']]));
+    const [item] = await pond.items();
+    const { assignment_id: id } = await act(item?.id ?? '', 'claim', pond);
+    await until('the claim to be told', async () => {
+      return (await market.get(run.id)).steps.some(({ path }) => path === 'done') ? true : undefined;
+    });
+    expect((await pond.counters()).map(({ current }) => current)).toEqual([1]);
+    await market.say(run.id);
+    await until('it to be taken away', async () => {
+      const { state } = await market.call<{ state: string }>('GET', `/api/assignments/${id}`);
+      return state === 'ASSIGNMENT_STATE_RELEASED' ? true : undefined;
+    });
+    expect([await stateOf(pond), (await pond.counters()).map(({ current }) => current)]).toEqual([
+      ['CLAIM_STATE_WITHDRAWN'],
+      [0],
+    ]);
   });
 
   it('learns of a claim while the run is paused, and over another node', async () => {

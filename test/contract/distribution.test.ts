@@ -23,6 +23,7 @@ const OF_THE_SCHEMA = ['api_grant', 'schema_migration', 'schema_migration_note']
 /** Statements on distributed tables that name no tenant, by file, and why they need not. */
 const WITHOUT_TENANT: Readonly<Record<string, string>> = {
   'claims/item/sql/due-items.ts': 'looks for due items of all tenants',
+  'routing/endings/sql/endings.ts': 'looks for chains of all tenants that are to be looked at',
   'routing/offers/sql/offers.ts': 'looks for due offers of all tenants',
   'routing/queue/sql/pool-queues.ts': 'looks for due queues of all tenants',
   'routing/shadow/sql/shadow-due.ts': 'looks for comparisons of all tenants that are due',

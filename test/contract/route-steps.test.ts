@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRecordReader, replay } from '../../engine/src/routing/index.js';
 import { testDatabase } from '../../engine/src/store/testing/index.js';
 import { codeOf, marketNode, type MarketNode, type Run, signal } from '../support/market-node.js';
+import { until } from '../support/wait.js';
 
 const database = testDatabase();
 let market: MarketNode;
@@ -41,6 +42,7 @@ interface Assignment {
   readonly id: string;
   readonly state: string;
   readonly run_id: string;
+  readonly pool_id: string;
   readonly decision_id: string;
 }
 
@@ -159,6 +161,118 @@ describe('a step that routes', () => {
     const pool = await market.poolOf([], { fallback: { kind: 'overflow' }, overflow_pool_id: second.id });
     const run = await routed(pool.name);
     expect(run.output).toMatchObject({ outcome: 'assigned', pool_id: second.id });
+  });
+});
+
+const ending = (pool: string, args: object = {}): object => route(pool, { ...args, ends_with_run: true });
+
+/** Waits until the only assignment of a run is in a state. */
+const stands = (run: Run, state: string): Promise<true> =>
+  until(`the assignment to be ${state}`, async () => {
+    return (await assignmentsOf(run))[0]?.state === `ASSIGNMENT_STATE_${state}` ? true : undefined;
+  });
+
+const noted = async (): Promise<number> => {
+  const { rows } = await database.db.query<{ n: number }>('select count(*)::int as n from ductor.assignment_ending');
+  return rows[0]?.n ?? -1;
+};
+
+describe('a step whose assignments end with the run', () => {
+  it.each([
+    ['COMPLETED', (id: string) => market.say(id)],
+    ['CANCELLED', (id: string) => market.call('POST', `/api/runs/${id}:cancel`, {})],
+    ['TERMINATED', (id: string) => market.call('POST', `/api/runs/${id}:terminate`, { reason: 'test' })],
+  ])('releases them once it is %s, and not before', async (state, end) => {
+    const pool = await market.poolOf([{ max_concurrent: 1 }]);
+    const run = await market.start(await market.publish([ending(pool.name), signal()], [['desk', 'done']]));
+    expect(await used(pool)).toEqual([1]);
+    await end(run.id);
+    expect((await market.ended(run.id)).state).toBe(`RUN_STATE_${state}`);
+    await stands(run, 'RELEASED');
+    await until('the look to be over', async () => ((await noted()) === 0 ? true : undefined));
+    expect(await used(pool)).toEqual([0]);
+  });
+
+  it('releases them where the run fails, or its time is over', async () => {
+    const pool = await market.poolOf([{}]);
+    const fail = { ref: 'no', type: 'STEP_TYPE_FAIL', args: { code: 'sorry', message: '"no"' } };
+    const failed = await market.start(await market.publish([ending(pool.name), fail], [['desk', 'no']]));
+    const flow = await market.publish([ending(pool.name), signal()], [['desk', 'done']], { timeout: '1s' });
+    const late = await market.start(flow);
+    expect([failed.state, (await market.ended(late.id)).state]).toEqual(['RUN_STATE_FAILED', 'RUN_STATE_TIMED_OUT']);
+    await stands(failed, 'RELEASED');
+    await stands(late, 'RELEASED');
+    expect(await used(pool)).toEqual([0]);
+  });
+
+  it('takes back what is only offered, and offers it to nobody else', async () => {
+    const pool = await market.poolOf([{}, {}], { requires_acceptance: true, offer_timeout: '1h' });
+    const run = await market.start(await market.publish([ending(pool.name), signal()], [['desk', 'done']]));
+    const [first] = await assignmentsOf(run);
+    // The next offer is made beside the run, and is as much its work.
+    await market.call('POST', `/api/assignments/${first?.id}:decline`, {});
+    const open = '/api/assignments?state=ASSIGNMENT_STATE_OFFERED';
+    const next = await until('the next offer', async () => (await market.call<readonly Assignment[]>('GET', open))[0]);
+    await market.say(run.id);
+    await until('it to be taken back', async () => {
+      const { state } = await market.call<Assignment>('GET', `/api/assignments/${next.id}`);
+      return state === 'ASSIGNMENT_STATE_RELEASED' ? true : undefined;
+    });
+    expect(await market.call('GET', open)).toEqual([]);
+  });
+
+  it('leaves what was completed, and what other steps have assigned', async () => {
+    const [pool, other] = [await market.poolOf([{}]), await market.poolOf([{}])];
+    const stays = { ...route(other.name), ref: 'stays' };
+    const steps = [ending(pool.name), stays, signal()];
+    const run = await market.start(
+      await market.publish(steps, [
+        ['desk', 'stays'],
+        ['stays', 'done'],
+      ]),
+    );
+    const first = (await assignmentsOf(run)).find(({ pool_id: id }) => id === pool.id);
+    await market.call('POST', `/api/assignments/${first?.id}:complete`, {});
+    await market.say(run.id);
+    await market.ended(run.id);
+    await until('the look to be over', async () => ((await noted()) === 0 ? true : undefined));
+    const states = (await assignmentsOf(run)).map(({ state }) => state).sort();
+    expect(states).toEqual(['ASSIGNMENT_STATE_ACTIVE', 'ASSIGNMENT_STATE_COMPLETED']);
+    expect(await used(other)).toEqual([1]);
+  });
+
+  it('keeps them over continuations, and is looked at by whichever node is there', async () => {
+    const pool = await market.poolOf([{ max_concurrent: 1 }]);
+    const again = { ref: 'again', type: 'STEP_TYPE_CONTINUE_AS_NEW', input: { turn: '2' } };
+    const edges = [
+      ['desk', 'again', 'input.turn == 1'],
+      ['desk', 'done', 'input.turn == 2', 'FAILURE'],
+    ] as const;
+    const slug = await market.publish([ending(pool.name), again, signal()], edges);
+    const run = await market.start(slug, { turn: 1 });
+    expect([run.state, await used(pool)]).toEqual(['RUN_STATE_CONTINUED', [1]]);
+    const found = await until('the next run', async () => {
+      const runs = await market.call<readonly Run[]>('GET', `/api/runs?family_slug=${slug}`);
+      return runs.find(({ state }) => state === 'RUN_STATE_WAITING');
+    });
+    expect(await used(pool)).toEqual([1]);
+    await market.say(found.id);
+    await market.ended(found.id);
+    await market.restart();
+    await stands(run, 'RELEASED');
+    expect(await used(pool)).toEqual([0]);
+  });
+
+  it('withdraws what waits in a claim queue', async () => {
+    const { id: queueId } = await market.call<{ id: string }>('POST', '/api/claim-queues', { name: 'brief' });
+    const pool = await market.poolOf([{}], { routing_mode: 'claim', claim_queue_id: queueId });
+    const run = await market.start(await market.publish([ending(pool.name), signal()], [['desk', 'done']]));
+    const items = () => market.call<readonly { state: string }[]>('GET', `/api/claim-queues/${queueId}/items`);
+    expect(await items()).toMatchObject([{ state: 'CLAIM_STATE_OPEN' }]);
+    await market.say(run.id);
+    await until('it to be withdrawn', async () => {
+      return (await items())[0]?.state === 'CLAIM_STATE_WITHDRAWN' ? true : undefined;
+    });
   });
 });
 

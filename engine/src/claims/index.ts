@@ -14,7 +14,7 @@ export type { ClaimWave, NewClaimItem, OfferState } from './item/claim-item.js';
 export { changeItem, type ClaimVerb, type ItemChange } from './item/change.js';
 export { lookAt, type Look } from './item/look.js';
 export { HAS_DUE_ITEMS, noteDecidedAgain, takeDueItems, type DueItem } from './item/sql/due-items.js';
-export { endItems, withdrawItems, type EndedClaim } from './item/sql/end-items.js';
+export { endItems, withdrawEnding, withdrawItems, type EndedClaim } from './item/sql/end-items.js';
 export { freshItem, insertItems } from './item/sql/insert-items.js';
 export { listItems, lockItems, readAsks, readItems, type ItemQuery } from './item/sql/read-items.js';
 export { writeItems } from './item/sql/write-items.js';

@@ -68,6 +68,8 @@ export { QueueDriver, type QueueDriverParts, type QueueEvent } from './queue/que
 export { NO_POOL, type QueuePlace, type WaitingWork } from './queue/waiting-item.js';
 export type { ListedWork } from './queue/sql/read-waiting.js';
 export type { Waiting } from './queue/waiting.js';
+export { noteOwnersEnd, type Ending } from './endings/sql/endings.js';
+export { EndingDriver, type EndingDriverParts } from './endings/ending-driver.js';
 export { DueWork } from './due/due-work.js';
 export { ClaimDriver, type ClaimDriverParts, type ClaimLook } from './claiming/claim-driver.js';
 export { claimItemOf, claimQueuesOf } from './claiming/claim-item-of.js';

@@ -70,6 +70,7 @@ export { createJanitor, RETENTION_MS, type Janitor, type JanitorReport } from '.
 export {
   CLAIM_WAITERS,
   maintainRuns,
+  openChains,
   postgresClusterStore,
   postgresInboxStore,
   postgresRunReader,

@@ -10,6 +10,11 @@ import { DefinitionError } from './definition-error.js';
 export interface RouteStepOptions extends Pick<SelectOptions, 'pool' | 'routable'> {
   /** Ids of recipients that must not get it: references, or a reference to a list. Default: none. */
   readonly exclude?: Ref<readonly string[]> | readonly Template<string>[];
+  /**
+   * Whether what is still offered or assigned by then is released when the run has ended, and its continuations with
+   * it, however they end. Default: false, it stays with its recipients.
+   */
+  readonly endsWithRun?: boolean;
 }
 
 /** Codes of the error of such a step: outcomes of the decision in which nobody was assigned. */
@@ -74,7 +79,7 @@ function excluded(name: string, exclude: NonNullable<RouteStepOptions['exclude']
 /** The step of a definition, but for its name and place. */
 export function routeJson(
   name: string,
-  { pool, routable, exclude }: RouteStepOptions,
+  { pool, routable, exclude, endsWithRun }: RouteStepOptions,
 ): { readonly json: Omit<StepJson, 'ref'>; readonly reads: readonly StepRead[] } {
   const work = routable === undefined ? undefined : compileTemplate(routable, `step ${name}: routable`);
   const without = exclude === undefined ? undefined : excluded(name, exclude);
@@ -82,6 +87,7 @@ export function routeJson(
     ...(pool !== undefined && { pool }),
     ...(work !== undefined && { routable: work.json }),
     ...(without !== undefined && { exclude: without.cel }),
+    ...(endsWithRun !== undefined && { ends_with_run: endsWithRun }),
   };
   return { json: { type: 'STEP_TYPE_ROUTE', args }, reads: [...(work?.reads ?? []), ...(without?.reads ?? [])] };
 }

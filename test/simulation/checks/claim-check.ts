@@ -15,7 +15,7 @@ import type { Sim } from '../core/sim.js';
 
 /** Looks at items, assignments and accounts as they stand. */
 export function checkClaims(sim: Sim, { reservations }: MemoryDatabase): void {
-  const { claims, made, accounts } = reservations;
+  const { claims, made, accounts, over } = reservations;
   const committed = new Map<string, number>();
   const add = (id: string, units: number): void => void committed.set(id, (committed.get(id) ?? 0) + units);
   const active = new Map<string, number>();
@@ -29,6 +29,7 @@ export function checkClaims(sim: Sim, { reservations }: MemoryDatabase): void {
     if (is !== wanted) sim.violate(`item ${itemId} is ${state} and has ${is} assignments`);
   }
   for (const { decision, assignmentIds } of made) {
+    if (over.has(decision.input.decisionId)) continue;
     if (assignmentIds.length > 0 && isAssigning(decision)) for (const { id, units } of decision.slate) add(id, units);
   }
   for (const [id, account] of accounts) {
@@ -77,8 +78,18 @@ export function checkTakenOut(sim: Sim, { reservations: { claims } }: MemoryData
   }
 }
 
-/** Items that are open although the run that waits for them has ended. */
-export function* leftOpen({ reservations: { claims }, runs }: MemoryDatabase): Generator<string> {
+/** Items that are open although the run that waits for them has ended, and what ends with runs and has not. */
+export function* leftOpen({ reservations: { claims, made, over }, runs }: MemoryDatabase): Generator<string> {
+  const open = new Set(
+    [...runs.values()].flatMap(({ header: { chain, runId, closedAtUs } }) => {
+      return closedAtUs === null ? [chain?.chainId ?? runId] : [];
+    }),
+  );
+  for (const { ask, decision, assignmentIds } of made) {
+    const isLeft = assignmentIds.length > 0 && isAssigning(decision) && !over.has(decision.input.decisionId);
+    if (isLeft && ask.endsWith !== undefined && !open.has(ask.endsWith))
+      yield `what decision ${decision.input.decisionId} assigned was to end with chain ${ask.endsWith}`;
+  }
   for (const { itemId, tenantId, waiter, state } of claims.items.values()) {
     const run = waiter === null ? undefined : runs.get(`${tenantId}/${waiter.split('/')[0] ?? ''}`);
     if (state === 'open' && run !== undefined && run.header.closedAtUs !== null)

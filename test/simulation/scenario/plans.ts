@@ -187,7 +187,7 @@ function offers(): Plan {
       tell: { ...open, slateSize: 2, tolerated: 1, body: { steps: { note: post }, output: outputOf('note') } },
       child: { type: 'SUB_WORKFLOW', familySlug: 'leaf', isDetached: true },
       all: { ...open, slateSize: 2, atLeast: 2, mode: 'slate', body: { steps: { once: post } } },
-      desk: { type: 'ROUTE', pool: SECOND_POOL },
+      desk: { type: 'ROUTE', pool: SECOND_POOL, endsWithRun: true },
     },
     edges: [
       ...[edge('offer', 'tell', 'ALWAYS'), edge('offer', 'child', 'ALWAYS')],

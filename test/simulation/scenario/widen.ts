@@ -11,6 +11,7 @@ import type {
   Template,
 } from '../../../engine/src/workflow/machine/index.js';
 import type { SemaphorePlan } from '../../../engine/src/workflow/machine/plan.js';
+import { mayHoldBy } from '../../../engine/src/workflow/machine/selecting.js';
 import { RUN_INPUT, template } from '../../../engine/src/workflow/testing/plan-builder.js';
 import type { Choices } from '../core/choices.js';
 import { POND } from './pools.js';
@@ -80,6 +81,7 @@ function claim(one: Of<'WAIT'> | Of<'ROUTE'>, { choices }: Widening): PlanStep {
     ...{ ref, title, compensates, incoming, outgoing, join, type: 'CLAIM' },
     ...{ pool: POND, routable: template(() => ({ type: 'lead' })), exclude: template(() => []) },
     until: choices.oneOf('claimed', 'completed'),
+    endsWithRun: one.type === 'ROUTE' && one.endsWithRun,
     deadlineUs: (_, nowUs) => (us === null ? null : nowUs + us),
   };
 }
@@ -151,7 +153,7 @@ export function widened(plan: Plan, widening: Widening): Plan {
     priority: choices.int(1, 5),
     fairnessKey: choices.chance(0.3) ? fixedKey('customer') : null,
     semaphores: isRoot && choices.chance(0.15) ? serial : plan.semaphores,
-    selects: all.some(({ type }) => type === 'SELECT'),
+    selects: all.some(mayHoldBy),
     queries: choices.chance(0.3)
       ? new Map([['first', template((scope) => scope.stepOutput('s0') ?? null)]])
       : plan.queries,

@@ -20,4 +20,6 @@ export interface StoredAssignment extends Assignment {
   readonly endedAtUs: number | null;
   /** What it waits for, in words of those who do it; null: nothing. */
   readonly workState: string | null;
+  /** The chain of runs, by its first one, with which it ends; null: it does not end by itself. */
+  readonly endsWith: string | null;
 }

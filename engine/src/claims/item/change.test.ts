@@ -15,6 +15,7 @@ function itemOf(more: Partial<ClaimItem> = {}): ClaimItem {
   const plain: ClaimItem = {
     ...{ opened: 0, visible: 0 },
     ...{ tenantId: 't', itemId: 'i', queueId: 'q', poolId: 'p', decisionId: 'i', routableId: 'r', routableType: '' },
+    endsWith: null,
     ...{ channel: '', priority: 0, claimants, waves: WAVES, waiter: null, queuedUs: 100, expiresUs: 200 },
     terms: { allowsRelease: true, cooldownAfterReleaseUs: 0, budget: null },
     ...{ state: 'open', declined: [], claimedBy: null, assignmentId: null, claimedUs: null, releasedBy: null },

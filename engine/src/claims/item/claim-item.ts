@@ -47,6 +47,8 @@ export interface NewClaimItem {
   readonly ask: string;
   /** Who is told what becomes of it (ports.ts); null: nobody. */
   readonly waiter: string | null;
+  /** The chain of runs with which it ends, and what is claimed of it; null: it does not end by itself. */
+  readonly endsWith: string | null;
   readonly queuedUs: number;
   /** From then on nobody claims it. */
   readonly expiresUs: number;

@@ -14,7 +14,7 @@ export function claimQueuesOf({ settings }: PoolView): readonly string[] {
 
 /** The same work, to be decided again when nobody has claimed it in this queue. */
 function expiredAsk(ask: RouteAsk, poolId: string, queueId: string, nowUs: number): RouteAsk {
-  const { routable, excluded, previous, tried, isLate, pausedUs, waited, expiredIn = [] } = ask;
+  const { routable, excluded, previous, tried, isLate, pausedUs, waited, endsWith, expiredIn = [] } = ask;
   return {
     // Its clock goes on from when it came in.
     routable: { ...routable, receivedUs: routable.receivedUs ?? nowUs },
@@ -22,6 +22,7 @@ function expiredAsk(ask: RouteAsk, poolId: string, queueId: string, nowUs: numbe
     ...(tried !== undefined && { tried }),
     ...(isLate !== undefined && { isLate }),
     ...(pausedUs !== undefined && { pausedUs }),
+    ...(endsWith !== undefined && { endsWith }),
     ...(waited !== undefined && { waited: hasWaited(waited) }),
     expiredIn: [...expiredIn, queueId],
   };
@@ -52,6 +53,7 @@ export function claimItemOf(
   const { ttlUs, waves, terms } = view.settings.claim;
   return {
     ...{ tenantId, queueId, poolId, decisionId, itemId: decisionId, waves, terms, waiter },
+    endsWith: ask.endsWith ?? null,
     ask: JSON.stringify(expiredAsk(ask, poolId, queueId, nowUs)),
     ...{ routableId: routable.id, routableType: routable.type },
     ...{ channel: routable.channel, priority: routable.priority },

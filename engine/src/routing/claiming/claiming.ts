@@ -206,12 +206,12 @@ export class Claiming {
 
 /** The assignment that a claim makes, before it is accepted. */
 function offerOf(item: ClaimItem, recipientId: string, assignmentId: string, nowUs: number): StoredAssignment {
-  const { tenantId, poolId, decisionId, routableId, itemId: claimItemId, claimants } = item;
+  const { tenantId, poolId, decisionId, routableId, itemId: claimItemId, claimants, endsWith } = item;
   const units = claimants.find((each) => each.recipientId === recipientId)?.units ?? 1;
   return {
     ...{ tenantId, assignmentId, recipientId, poolId, decisionId, routableId, claimItemId, units },
     ...{ state: 'offered', isReserved: false, pinned: 0, createdAtUs: nowUs },
     ...{ committedAtUs: null, respondedAtUs: null, endedAtUs: null, runId: null },
-    workState: null,
+    ...{ workState: null, endsWith },
   };
 }

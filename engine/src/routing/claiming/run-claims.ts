@@ -29,6 +29,7 @@ import { readPoolStatus, readRecipientStatus } from '../../pools/index.js';
 import type { Queryable } from '../../store/index.js';
 import { deedOf, insertAudit } from '../../tenancy/index.js';
 import type { PoolView } from '../pipeline/view.js';
+import { noteEndings } from '../endings/sql/endings.js';
 import { newClocks } from '../sla/new-clocks.js';
 import { insertClocks, type NewClock } from '../sla/sql/clocks.js';
 import type { ClaimCall, ClaimResult } from './claim-call.js';
@@ -134,6 +135,11 @@ async function write(tx: Queryable, tenantId: string, claiming: Claiming, parts:
   await writeUsage(tx, tenantId, claiming.usage);
   await writeItems(tx, claiming.items);
   await insertAssignments(tx, tenantId, claiming.made);
+  // The runs with which it ends may have ended since the item was queued.
+  await noteEndings(
+    tx,
+    claiming.made.flatMap(({ endsWith: chainId }) => (chainId === null ? [] : [{ tenantId, chainId }])),
+  );
   await writeAssignments(tx, tenantId, claiming.ended);
   await insertClocks(tx, tenantId, await clocksOf(tx, tenantId, claiming, parts));
   await insertAudit(

@@ -1,11 +1,12 @@
 /**
- * Whether there is anything to look at: clocks of SLAs, offers, items of claim queues, queues of pools. One statement
- * answers for all of them, and is asked once for all who look at about the same time: nodes that have nothing to do
- * send few statements.
+ * Whether there is anything to look at: clocks of SLAs, offers, items of claim queues, queues of pools, chains of runs
+ * that work ends with. One statement answers for all of them, and is asked once for all who look at about the same
+ * time: nodes that have nothing to do send few statements.
  */
 import { HAS_DUE_ITEMS } from '../../claims/index.js';
 import type { Clock } from '../../kernel/index.js';
 import { prepared, type Queryable, type Row } from '../../store/index.js';
+import { HAS_DUE_ENDINGS } from '../endings/sql/endings.js';
 import { HAS_DUE_QUEUES } from '../queue/sql/pool-queues.js';
 import { HAS_DUE_OFFERS } from '../offers/sql/offers.js';
 import { HAS_DUE_CLOCKS } from '../sla/sql/clocks.js';
@@ -16,6 +17,7 @@ interface Due {
   readonly offers: boolean;
   readonly items: boolean;
   readonly queues: boolean;
+  readonly endings: boolean;
 }
 
 /** Kinds of work that becomes due. */
@@ -24,7 +26,7 @@ export type DueKind = keyof Due;
 const ASK = prepared(
   'routing_due_work',
   `select ${HAS_DUE_CLOCKS} as clocks, ${HAS_DUE_OFFERS} as offers, ${HAS_DUE_ITEMS} as items,
-    ${HAS_DUE_QUEUES} as queues`,
+    ${HAS_DUE_QUEUES} as queues, ${HAS_DUE_ENDINGS} as endings`,
 );
 
 /** See above. */
@@ -59,6 +61,6 @@ export class DueWork {
 
   async #read(): Promise<Due> {
     const { rows } = await this.#db.query<Row & Due>(ASK);
-    return rows[0] ?? { clocks: false, offers: false, items: false, queues: false };
+    return rows[0] ?? { clocks: false, offers: false, items: false, queues: false, endings: false };
   }
 }

@@ -24,8 +24,6 @@ export interface RouteAsk {
   readonly tried?: number;
   /** Whether it is routed again because somebody was late: clauses that are over by then do not fire once more. */
   readonly isLate?: boolean;
-  /** Late work that waited in a queue: clauses that were over by then have been told of, us. Absent: by now. */
-  readonly toldUs?: number;
   /** Whether its pool falls back at once, since somebody was late with it. */
   readonly isBreached?: boolean;
   /** How much of their time clocks of this work have stood still before, us. Default: none. */
@@ -34,6 +32,8 @@ export interface RouteAsk {
   readonly offers?: number;
   /** The run at the top of the family that selects. Absent: no workflow does. */
   readonly family?: string;
+  /** The chain of runs, by its first one, with which its assignments end. Absent: they do not end by themselves. */
+  readonly endsWith?: string;
   /** Claim queues in which nobody claimed it in time: its pool falls back at once. Default: none. */
   readonly expiredIn?: readonly string[];
   /** That it waits, or has waited, in queues of pools. Default: it was in none. */

@@ -4,6 +4,7 @@ import { canonicalJson } from '../../kernel/index.js';
 import { msOf } from '../../pools/index.js';
 import type { Queryable } from '../../store/index.js';
 import { insertDecisions, insertDocuments } from '../decisions/store/sql/insert-decisions.js';
+import { noteEndings, type Ending } from '../endings/sql/endings.js';
 import { storedDecisionOf, type RecordedDecision } from '../decisions/store/stored-decision.js';
 import { documentDigestsOf, documentsOf, writeRecord } from '../decisions/write-record.js';
 import type { Decision } from '../pipeline/decision.js';
@@ -61,7 +62,7 @@ export function madeOf(decision: Decision, { ask, principalId, runId, engine, as
   return { ask, decision, recorded, runId };
 }
 
-function assignmentsOf(tenantId: string, { decision, recorded, runId }: Made): readonly StoredAssignment[] {
+function assignmentsOf(tenantId: string, { ask, decision, recorded, runId }: Made): readonly StoredAssignment[] {
   const isActive = decision.outcome === 'assigned';
   return recorded.assignmentIds.map((assignmentId, index) => {
     const { id: recipientId = '', units = 0 } = decision.slate[index] ?? {};
@@ -70,9 +71,16 @@ function assignmentsOf(tenantId: string, { decision, recorded, runId }: Made): r
       ...{ decisionId: recorded.decisionId, routableId: recorded.routableId, isReserved: false, pinned: 0 },
       ...{ state: isActive ? 'active' : 'offered', committedAtUs: isActive ? recorded.decidedAtUs : null },
       ...{ createdAtUs: recorded.decidedAtUs, respondedAtUs: null, endedAtUs: null, runId },
-      ...{ claimItemId: null, workState: null },
+      ...{ claimItemId: null, workState: null, endsWith: ask.endsWith ?? null },
     };
   });
+}
+
+/** Chains whose work goes on outside of their runs, which may have ended meanwhile. */
+function latecomers(tenantId: string, made: readonly Made[]): readonly Ending[] {
+  return made.flatMap(({ ask: { endsWith: chainId }, runId }) =>
+    chainId === undefined || runId !== null ? [] : [{ tenantId, chainId }],
+  );
 }
 
 /** The clocks that the SLA of the deciding pool asks for. */
@@ -123,6 +131,7 @@ export async function writeMade(
     compared.map((each) => each.recorded),
   );
   await insertAssignments(tx, tenantId, assignments);
+  await noteEndings(tx, latecomers(tenantId, made));
   await insertClocks(tx, tenantId, clocks);
   const offers = made.flatMap(({ ask, decision, recorded: { assignmentIds } }) =>
     newOffers(tenantId, ask, decision, assignmentIds),

@@ -2,7 +2,6 @@
 import type { Decision } from '../pipeline/decision.js';
 import { QUEUE_DEFAULTS } from '../pipeline/queueing.js';
 import type { RouteAsk } from '../lane/ask.js';
-import { orderedOf } from './order.js';
 import { NO_POOL, type NewWaiting } from './waiting-item.js';
 
 /** What waits is looked at so often, wherever it stands in its queue. */
@@ -18,7 +17,6 @@ function waitingAsk(ask: RouteAsk, decision: Decision, queueOf: string): RouteAs
     ...rest,
     routable: { ...routable, receivedUs: routable.receivedUs ?? nowUs },
     waited: { ...since, queueOf },
-    ...(ask.isLate === true && { toldUs: ask.toldUs ?? nowUs }),
   };
 }
 
@@ -44,11 +42,10 @@ export function newWaiting(decision: Decision, ask: RouteAsk, principalId: strin
   return {
     ...{ decisionId, principalId, poolId: poolId === '' ? NO_POOL : poolId, reason },
     firstId: again.waited?.firstId ?? decisionId,
-    ...{ routableId: routable.id, routableType: routable.type, channel: routable.channel },
+    ...{ routableId: routable.id, routableType: routable.type, channel: routable.channel, priority: routable.priority },
     ask: JSON.stringify(again),
     reach: hops.map(({ snapshot }) => snapshot.view.id),
-    ...orderedOf(again, nowUs),
-    ...{ expiresUs, nextUs: nextLookUs(nowUs, expiresUs) },
-    ...{ ordering: queue.order, ageWeight: queue.ageWeight, boost: queue.boost },
+    queuedUs: again.waited?.sinceUs ?? nowUs,
+    ...{ expiresUs, nextUs: nextLookUs(nowUs, expiresUs), ordering: queue.order, ageWeight: queue.ageWeight },
   };
 }

@@ -7,7 +7,7 @@ const MOST_URGENT = 1_000_000;
 
 /** The ask as it is kept with a clock: the same work, without the recipient that is late. */
 export function lateAsk(
-  { routable, excluded, previous, pausedUs, waited }: RouteAsk,
+  { routable, excluded, previous, pausedUs, waited, endsWith }: RouteAsk,
   was: { readonly poolId: string; readonly recipientId: string; readonly decidedUs: number },
   excludesCurrent: boolean,
 ): RouteAsk {
@@ -20,6 +20,7 @@ export function lateAsk(
     previous: [recipientId, ...previous],
     isLate: true,
     ...(pausedUs !== undefined && { pausedUs }),
+    ...(endsWith !== undefined && { endsWith }),
     ...(waited !== undefined && { waited: hasWaited(waited) }),
   };
 }

@@ -8,7 +8,7 @@
 import { familyName, slateDigest, utcDay, type Reservation } from '../../capacity/index.js';
 import { DuctorError } from '../../kernel/index.js';
 import { firstPoolOf, isAssigning, unanswerable, World } from '../../routing/index.js';
-import type { Decision, Holding, RouteAsk } from '../../routing/index.js';
+import type { Decision, Ending, Holding, RouteAsk } from '../../routing/index.js';
 import type { RouteAnswer, RoutingWork, Withdrawal } from '../machine/routing-work.js';
 import type { HoldingFamily, Selected, Selecting } from '../machine/selecting.js';
 import { FamilyBook } from './family-book.js';
@@ -44,6 +44,7 @@ export interface BookMark {
   readonly released: number;
   readonly made: number;
   readonly withdrawn: number;
+  readonly closed: number;
 }
 
 type Deciding = Parameters<World['decide']>[0];
@@ -62,6 +63,7 @@ export class AdmissionBook {
   readonly #families: ReadonlyMap<string, FamilyBook>;
   readonly #added: Reservation[] = [];
   readonly #released: Reservation[] = [];
+  readonly #closed: Ending[] = [];
   readonly #withdrawn: { readonly tenantId: string; readonly itemId: string }[] = [];
   readonly #made: (MadeDecision & { readonly tenantId: string })[] = [];
 
@@ -79,17 +81,19 @@ export class AdmissionBook {
     const marks = (books: ReadonlyMap<string, { mark(): number }>): ReadonlyMap<string, number> =>
       new Map([...books].map(([name, book]) => [name, book.mark()]));
     const [added, released, made] = [this.#added.length, this.#released.length, this.#made.length];
-    const withdrawn = this.#withdrawn.length;
-    return { worlds: marks(this.#worlds), families: marks(this.#families), added, released, made, withdrawn };
+    const [withdrawn, closed] = [this.#withdrawn.length, this.#closed.length];
+    const books = { worlds: marks(this.#worlds), families: marks(this.#families) };
+    return { ...books, added, released, made, withdrawn, closed };
   }
 
-  takeBack({ worlds, families, added, released, made, withdrawn }: BookMark): void {
+  takeBack({ worlds, families, added, released, made, withdrawn, closed }: BookMark): void {
     for (const [name, world] of this.#worlds) world.takeBack(worlds.get(name) ?? 0);
     for (const [name, family] of this.#families) family.takeBack(families.get(name) ?? 0);
     this.#added.length = added;
     this.#released.length = released;
     this.#made.length = made;
     this.#withdrawn.length = withdrawn;
+    this.#closed.length = closed;
   }
 
   /** Chooses recipients and holds them, all or none; the record of the decision is kept whatever it came to. */
@@ -183,6 +187,7 @@ export class AdmissionBook {
       if (isKnown !== true) return false;
       this.#released.push(each);
     }
+    this.#closed.push({ tenantId: actor.tenantId, chainId: actor.family.chainId });
     return true;
   }
 
@@ -202,6 +207,7 @@ export class AdmissionBook {
       tenants,
       added: kept,
       released: this.#released.filter((each) => !added.has(each)),
+      closed: this.#closed,
       ended: books.filter((book) => book.isOver).map(({ usage }) => usage),
     };
   }

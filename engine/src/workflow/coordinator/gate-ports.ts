@@ -2,7 +2,15 @@
 import type { Family, Reservation, ReservationChanges } from '../../capacity/index.js';
 import type { SemaphoreChanges, SemaphoreKey, SemaphoreUsage } from '../../capacity/index.js';
 import type { ClaimState } from '../../claims/index.js';
-import type { AskingCall, CompiledRule, Decision, RouteAsk, WorldChanges, WorldParts } from '../../routing/index.js';
+import type {
+  AskingCall,
+  CompiledRule,
+  Decision,
+  Ending,
+  RouteAsk,
+  WorldChanges,
+  WorldParts,
+} from '../../routing/index.js';
 
 /** Sessions over which commits go: `plain` for what touches runs alone, `gate` for what touches what they share. */
 export type CommitLane = 'plain' | 'gate';
@@ -105,6 +113,8 @@ export interface TenantChanges extends WorldChanges {
 
 /** What is written of reservations. */
 export interface AdmissionChanges extends ReservationChanges {
+  /** Chains whose last run has ended. */
+  readonly closed: readonly Ending[];
   readonly tenants: readonly TenantChanges[];
 }
 

@@ -5,7 +5,7 @@ import type { Selecting } from '../machine/selecting.js';
 
 /** What a step asks for; only what is held binds a seat to its family, since that alone says when it has ended. */
 type AskedWork = Pick<Selecting, 'path' | 'routable'> &
-  Partial<Pick<Selecting, 'family'> & Pick<RoutingWork, 'excluded'>>;
+  Partial<Pick<Selecting, 'family'> & Pick<RoutingWork, 'excluded' | 'endsWith'>>;
 
 /**
  * What is asked of routing; work without an id of its own has that of its step. Throws invalid_argument for a routable
@@ -13,11 +13,12 @@ type AskedWork = Pick<Selecting, 'path' | 'routable'> &
  */
 export function askOf(
   runId: string,
-  { path, routable, family, excluded = [] }: AskedWork,
+  { path, routable, family, excluded = [], endsWith }: AskedWork,
   poolId: string | undefined,
 ): RouteAsk {
   const checked = checkRoutable(routable);
   const named = checked.id === '' ? { ...checked, id: `${runId}/${path}` } : checked;
   const plain = { routable: named, poolId, recipientId: undefined, excluded, previous: [] };
-  return family === undefined ? plain : { ...plain, family: family.rootId };
+  if (family !== undefined) return { ...plain, family: family.rootId };
+  return endsWith === undefined ? plain : { ...plain, endsWith };
 }

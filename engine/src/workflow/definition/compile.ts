@@ -2,6 +2,7 @@
 import type { CelCompiler } from '../../expressions/index.js';
 import { impossible } from '../../kernel/index.js';
 import { DEFAULT_PRIORITY, type Plan, type PlanSignal } from '../machine/plan.js';
+import { mayHoldBy } from '../machine/selecting.js';
 import { CODEC_PREFIX, jsonOfValue } from '../machine/typed-json.js';
 import type { Value } from '../machine/value.js';
 import { definitionDigest, normaliseDefinition } from './canonical.js';
@@ -74,7 +75,7 @@ export function compilePlan(definition: Definition, version: number, cel: CelCom
     version,
     digest: definitionDigest(normal),
     stepByRef: new Map(steps.map((step) => [step.ref, step])),
-    selects: steps.some(({ type }) => type === 'SELECT'),
+    selects: steps.some(mayHoldBy),
     pinned: new Map(Object.entries(normal.pinned_limits ?? {})),
     timeoutMs: durationOrNull(normal.timeout),
     retentionMs: durationOrNull(normal.retention),

@@ -85,3 +85,21 @@ describe('a SELECT step', () => {
     expect(plan.selects).toBe(true);
   });
 });
+
+describe('a step whose assignments end with the run', () => {
+  const step = (type: string, value: Json): StepDefinition => {
+    return { ref: 'desk', type, args: { pool: 'solar', ends_with_run: value } };
+  };
+
+  it.each(['STEP_TYPE_ROUTE', 'STEP_TYPE_CLAIM'])(
+    'is a %s that says so, and makes the end of its runs look',
+    (type) => {
+      for (const value of [true, false]) {
+        const steps = [step(type, value)];
+        expect(problems(...steps)).toEqual([]);
+        expect(compilePlan({ family_slug: 'ends', steps }, 1, cel).selects).toBe(value);
+      }
+      expect(problems(step(type, 'yes'))).toEqual(['steps[0].args.ends_with_run is neither true nor false']);
+    },
+  );
+});

@@ -233,12 +233,16 @@ export type PlanStep =
       readonly routable: Template;
       /** Evaluates to a list of ids: recipients that must not get it. */
       readonly exclude: Template;
+      /** What is still assigned by then ends with the run. */
+      readonly endsWithRun: boolean;
     })
   | (PlanStepBase & {
       readonly type: 'CLAIM';
       readonly pool: string;
       readonly routable: Template;
       readonly exclude: Template;
+      /** The same for what is claimed. */
+      readonly endsWithRun: boolean;
       /** What it waits for. */
       readonly until: ClaimUntil;
       /** When it gives up, microseconds since 1970; null: never. Throws DuctorError expression_failed. */
@@ -338,7 +342,7 @@ export interface Plan extends PlanBody {
   readonly updates: ReadonlyMap<string, PlanUpdate>;
   /** What its runs tell of themselves, by name. */
   readonly queries: ReadonlyMap<string, Template>;
-  /** A step of it reserves recipients. */
+  /** A step of it holds recipients until the run ends: it reserves them, or what it assigns ends with the run. */
   readonly selects: boolean;
   /** Limits of recipients when the version was published, units; 0 or absent: unlimited. */
   readonly pinned: ReadonlyMap<string, number>;

@@ -3,6 +3,7 @@ import { DuctorError, impossible } from '../../kernel/index.js';
 import { checkSize } from './failure.js';
 import type { PlanStep } from './plan.js';
 import type { RouteAnswer, RoutingWork } from './routing-work.js';
+import { holdingFamily } from './selecting.js';
 import { emit, type Place, type Tick } from './tick.js';
 import { jsonValue } from './value.js';
 
@@ -17,7 +18,7 @@ function idsIn(value: unknown, path: string): readonly string[] {
   throw new DuctorError('expression_failed', problem, { remedy: 'Name ids: [steps.offer.output.recipients[0].id].' });
 }
 
-type RoutingStep = Pick<PlanStep & { readonly type: 'ROUTE' }, 'pool' | 'routable' | 'exclude'>;
+type RoutingStep = Pick<PlanStep & { readonly type: 'ROUTE' }, 'pool' | 'routable' | 'exclude' | 'endsWithRun'>;
 
 /** Notes what the step asks for. Throws what its routable throws. */
 export function workOf(tick: Tick, step: RoutingStep, { expressions }: Place, path: string): RoutingWork {
@@ -26,7 +27,8 @@ export function workOf(tick: Tick, step: RoutingStep, { expressions }: Place, pa
   const shown = checkSize(jsonValue(routable), `the routable of step ${path}`);
   const { pool } = step;
   emit(tick, { kind: 'step_selecting', path, pool, routable: shown });
-  return { path, pool, routable, excluded };
+  const work = { path, pool, routable, excluded };
+  return step.endsWithRun ? { ...work, endsWith: holdingFamily(tick.draft).chainId } : work;
 }
 
 /**

@@ -12,6 +12,8 @@ export interface RoutingWork {
   readonly excluded: readonly string[];
   /** It is to wait in a claim queue, and its step is told this of it; absent: it is routed, whatever that comes to. */
   readonly until?: ClaimUntil;
+  /** The chain, by its first run, with which its assignments end; absent: they do not end by themselves. */
+  readonly endsWith?: string;
 }
 
 /** What became of an item that was to be taken out: it is, or somebody has claimed it, or it had ended. */

@@ -4,7 +4,7 @@
  */
 import { DuctorError, type ErrorCode } from '../../kernel/index.js';
 import type { Draft } from './draft.js';
-import type { Plan } from './plan.js';
+import type { Plan, PlanStep } from './plan.js';
 
 /** Whose reservations they are. */
 export interface HoldingFamily {
@@ -60,6 +60,12 @@ export type Selected =
 export function holdingFamily({ before, family, chain }: Draft): HoldingFamily {
   const chainId = chain?.chainId ?? before.runId;
   return { rootId: family?.rootId ?? chainId, chainId, parentId: family?.parentId ?? null };
+}
+
+/** Whether a step may come to hold something that the end of its run gives back. */
+export function mayHoldBy(step: PlanStep): boolean {
+  if (step.type === 'SELECT') return true;
+  return (step.type === 'ROUTE' || step.type === 'CLAIM') && step.endsWithRun;
 }
 
 /**

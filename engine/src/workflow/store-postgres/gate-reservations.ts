@@ -44,7 +44,7 @@ import {
   type PoolViews,
   type WorldParts,
 } from '../../routing/index.js';
-import { releaseOwners, writeProbes } from '../../routing/index.js';
+import { noteOwnersEnd, releaseOwners, writeProbes } from '../../routing/index.js';
 import { findPoolIds } from '../../pools/index.js';
 import type { Queryable } from '../../store/index.js';
 import type {
@@ -267,6 +267,7 @@ export async function writeReservations(
     tx,
     changes.ended.map(({ tenantId, rootId: owner }) => ({ tenantId, owner })),
   );
+  await noteOwnersEnd(tx, changes.closed);
   await insertReservations(tx, changes.added);
   await deleteReservations(tx, changes.released);
   await forgetFamilies(tx, changes.ended);

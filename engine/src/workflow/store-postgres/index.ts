@@ -2,6 +2,7 @@
 export { CLAIM_WAITERS } from './claim-waiters.js';
 export { maintainRuns, type RunMaintenance } from './maintain-runs.js';
 export { DEFAULT_LIVENESS, type LivenessRule } from './node-liveness.js';
+export { openChains } from './open-chains.js';
 export {
   postgresClusterStore,
   type PostgresClusterStore,

@@ -20,6 +20,7 @@ import type {
   ReservationUsage,
 } from '../coordinator/gate-ports.js';
 import { MemoryClaims } from './memory-claims.js';
+import { endWith } from './memory-endings.js';
 import type { SelectionAnswers, SelectionAsk } from '../coordinator/gate-ports.js';
 
 /** A pool that runs may select from. */
@@ -46,6 +47,8 @@ export class MemoryReservations {
   held: Reservation[] = [];
   /** Decisions of which a record is kept, in order. */
   readonly made: MadeDecision[] = [];
+  /** Those whose assignments have ended. */
+  readonly over = new Set<string>();
   /** Apps that have strategies in code. */
   apps: (question: { readonly poolId: string; readonly name: string }) => readonly string[] | undefined = () =>
     undefined;
@@ -91,7 +94,7 @@ export class MemoryReservations {
 
   readonly #firsts = new Map<string, string>();
 
-  apply({ tenants, added, released, ended }: AdmissionChanges, nowUs: number): void {
+  apply({ tenants, added, released, ended, closed }: AdmissionChanges, nowUs: number): void {
     for (const { tenantId, accounts, states, bindings, firsts, made, withdrawn } of tenants) {
       for (const { ask, decision, waiter } of made) {
         const item = claimItemOf(tenantId, decision, ask, waiter);
@@ -104,6 +107,8 @@ export class MemoryReservations {
       for (const { recipientId, account } of accounts) this.accounts.set(recipientId, account);
       for (const [poolId, state] of states) this.#states.set(poolId, state);
     }
+    const chains = closed.map(({ chainId }) => chainId);
+    endWith(this, chains, nowUs);
     const over = new Set(ended.map(({ rootId }) => rootId));
     for (const [key, { owner }] of this.bindings) if (over.has(owner ?? '')) this.bindings.delete(key);
     const gone = new Set(released);

@@ -5,6 +5,7 @@ import type { ClosePolicy, Compensation, ExpressionScope, FailedItems, Join } fr
 import type { OpenApproval, Plan, PlanBody, PlanEdge, PlanSignal, PlanStep, PlanUpdate } from '../machine/index.js';
 import type { RetryPlan, Template, ValueSource } from '../machine/index.js';
 import type { SelectMode, SemaphorePlan } from '../machine/plan.js';
+import { mayHoldBy } from '../machine/selecting.js';
 
 /** A template from a function, or from where the value stands. */
 export function template(evaluate: (scope: ExpressionScope) => unknown, source: ValueSource | null = null): Template {
@@ -149,6 +150,7 @@ export type StepSpec =
       readonly type: 'CLAIM';
       readonly until: 'claimed' | 'completed';
       readonly deadlineUs: (scope: ExpressionScope, nowUs: number) => number | null;
+      readonly endsWithRun?: boolean;
       readonly join?: Join | undefined;
     }
   | {
@@ -156,6 +158,7 @@ export type StepSpec =
       readonly pool?: string;
       readonly routable?: Template;
       readonly exclude?: Template;
+      readonly endsWithRun?: boolean;
       readonly join?: Join | undefined;
     }
   | {
@@ -253,13 +256,13 @@ function stepOf(ref: string, spec: StepSpec, edges: readonly PlanEdge[]): PlanSt
       return { ...base, type: 'SELECT', pool, routable, slateSize, atLeast, ...run };
     }
     case 'CLAIM': {
-      const { until, deadlineUs } = spec;
-      const work = { pool: 'pond', routable: NULL_TEMPLATE, exclude: template(() => []) };
+      const { until, deadlineUs, endsWithRun = false } = spec;
+      const work = { endsWithRun, pool: 'pond', routable: NULL_TEMPLATE, exclude: template(() => []) };
       return { ...base, type: 'CLAIM', ...work, until, deadlineUs };
     }
     case 'ROUTE': {
-      const { pool = '', routable = template(() => ({})), exclude = template(() => []) } = spec;
-      return { ...base, type: 'ROUTE', pool, routable, exclude };
+      const { pool = '', routable = template(() => ({})), exclude = template(() => []), endsWithRun = false } = spec;
+      return { ...base, type: 'ROUTE', pool, routable, exclude, endsWithRun };
     }
     case 'SUB_WORKFLOW': {
       const child = { version: 0, input: RUN_INPUT, isDetached: false, closePolicy: 'cancel' as const };
@@ -349,7 +352,7 @@ export function planOf(spec: PlanSpec): Plan {
     receives: spec.receives ?? signals.size + updates.size > 0,
     semaphores: spec.semaphores ?? null,
     ...{ signals, updates, queries: new Map(Object.entries(spec.queries ?? {})) },
-    selects: allSteps(body).some(({ type }) => type === 'SELECT'),
+    selects: allSteps(body).some(mayHoldBy),
     pinned: spec.pinned ?? new Map(),
     checkInput: () => [],
   };

@@ -293,7 +293,7 @@ function selects(index: number, { prefix, own, depth, pools }: Where): fc.Arbitr
 }
 
 function routes({ pools }: Where): fc.Arbitrary<StepSpec> {
-  return fc.constantFrom(...pools).map((pool) => ({ type: 'ROUTE', pool }));
+  return fc.constantFrom(...pools).map((pool) => ({ type: 'ROUTE', pool, endsWithRun: pool === pools[0] }));
 }
 
 function loops(index: number, { prefix, own, depth, pools }: Where): fc.Arbitrary<StepSpec> {

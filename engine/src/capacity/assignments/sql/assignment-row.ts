@@ -5,7 +5,8 @@ import type { StoredAssignment } from '../stored-assignment.js';
 /** Columns of an assignment `a`. */
 export const ASSIGNMENT_COLUMNS = `a.tenant_id, a.assignment_id, a.recipient_id, a.pool_id, a.decision_id,
   a.routable_id, a.units, a.state, a.is_reserved, a.pinned, a.created_at, a.committed_at, a.responded_at,
-  a.ended_at, a.run_id, a.claim_item_id, a.work_state`;
+  a.ended_at, a.run_id, a.claim_item_id, a.work_state,
+  a.ends_with`;
 
 /** A row of them. */
 export interface AssignmentRow extends Row {
@@ -26,6 +27,7 @@ export interface AssignmentRow extends Row {
   readonly run_id: string | null;
   readonly claim_item_id: string | null;
   readonly work_state: string | null;
+  readonly ends_with: string | null;
 }
 
 /** The assignment that a row holds. */
@@ -36,6 +38,6 @@ export function toAssignment(row: AssignmentRow): StoredAssignment {
     ...{ state: row.state, isReserved: row.is_reserved, pinned: row.pinned },
     ...{ createdAtUs: row.created_at, committedAtUs: row.committed_at },
     ...{ respondedAtUs: row.responded_at, endedAtUs: row.ended_at, runId: row.run_id },
-    ...{ claimItemId: row.claim_item_id, workState: row.work_state },
+    ...{ claimItemId: row.claim_item_id, workState: row.work_state, endsWith: row.ends_with },
   };
 }

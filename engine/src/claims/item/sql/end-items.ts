@@ -22,6 +22,15 @@ const WITHDRAW = prepared(
       where i.tenant_id = $1::uuid and i.item_id = l.item_id and i.state = 'open'
       returning ${ITEM_COLUMNS}`,
 );
+const WITHDRAW_ENDING = prepared(
+  'claims_withdraw_ending',
+  `with locked as materialized (select o.item_id from ductor.claim_item o
+      where o.tenant_id = $1::uuid and o.ends_with = any($2::uuid[]) and o.state = 'open'
+      order by o.item_id for update)
+    update ductor.claim_item i set state = 'withdrawn', ended_at = ductor.now_us(), next_at = null
+      from locked l
+      where i.tenant_id = $1::uuid and i.item_id = l.item_id and i.state = 'open'`,
+);
 
 /** An assignment that has ended, with the item that it was claimed by. */
 export interface EndedClaim {
@@ -45,6 +54,11 @@ export async function endItems(
     ended.map(({ isCompleted }) => (isCompleted ? 'completed' : 'withdrawn')),
   ]);
   return rows.map(toItem);
+}
+
+/** Takes open items out of their queues that end with chains of runs. */
+export async function withdrawEnding(tx: Queryable, tenantId: string, chainIds: readonly string[]): Promise<void> {
+  if (chainIds.length > 0) await tx.query(WITHDRAW_ENDING, [tenantId, uuidArray(chainIds)]);
 }
 
 /**

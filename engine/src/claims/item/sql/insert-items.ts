@@ -6,18 +6,18 @@ import type { StoredRules, StoredWork } from './item-row.js';
 const INSERT = prepared(
   'claims_insert_items',
   `insert into ductor.claim_item (tenant_id, item_id, queue_id, pool_id, decision_id, work, rules, waiter, ask,
-      claimants, units, opened, visible, queued_at, expires_at, next_at)
+      claimants, units, opened, visible, queued_at, expires_at, next_at, ends_with)
     select $1::uuid, n.item_id, n.queue_id, n.pool_id, n.decision_id, n.body -> 'work', n.body -> 'rules',
         n.body ->> 'waiter', n.ask, n.claimants::uuid[], n.units::integer[], n.opened, n.visible, n.queued_at,
-        n.expires_at, n.next_at
+        n.expires_at, n.next_at, n.ends_with
       from (
         select r.*, convert_from(substring($2::bytea from r.o + 1 for r.l), 'UTF8')::jsonb as body,
             substring($2::bytea from r.ask_o + 1 for r.ask_l) as ask
           from unnest($3::uuid[], $4::uuid[], $5::uuid[], $6::uuid[], $7::integer[], $8::integer[], $9::integer[],
             $10::integer[], $11::text[], $12::text[], $13::integer[], $14::integer[], $15::bigint[], $16::bigint[],
-            $17::bigint[])
+            $17::bigint[], $18::uuid[])
           as r (item_id, queue_id, pool_id, decision_id, o, l, ask_o, ask_l, claimants, units, opened, visible,
-            queued_at, expires_at, next_at)) n`,
+            queued_at, expires_at, next_at, ends_with)) n`,
 );
 
 /** The body of an item as JSON. */
@@ -60,5 +60,6 @@ export async function insertItems(tx: Queryable, tenantId: string, items: readon
     integerArray(items.map(({ queuedUs }) => queuedUs)),
     integerArray(items.map(({ expiresUs }) => expiresUs)),
     integerArray(fresh.map(({ nextUs }) => nextUs)),
+    uuidArray(items.map(({ endsWith }) => endsWith)),
   ]);
 }

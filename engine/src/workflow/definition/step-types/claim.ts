@@ -6,7 +6,7 @@ import type { LiteralField } from '../computing/field-spec.js';
 import type { Json } from '../definition.js';
 import { compileTemplate } from '../computing/template.js';
 import { durationField } from './duration-arg.js';
-import { EXCLUDE } from './route.js';
+import { ENDS_WITH_RUN, EXCLUDE } from './route.js';
 import { POOL, ROUTABLE } from './select.js';
 import { compileDeadline } from './signal-arg.js';
 import type { StepType } from './step-type.js';
@@ -22,13 +22,16 @@ const UNTIL: LiteralField = {
 };
 
 /**
- * args: pool, routable and exclude (as of a ROUTE), until (claimed, the default, or completed), timeout.
+ * args: pool, routable, exclude and ends_with_run (as of a ROUTE), until (claimed, the default, or completed), timeout.
  * Output: `{"item_id", "decision_id", "recipient": {"id", "name", "external_id", "type", "units"}, "assignment_id"}`.
  */
 export const CLAIM: StepType = {
   name: 'STEP_TYPE_CLAIM',
   options: new Set(),
-  fieldsOf: () => ({ pool: POOL, routable: ROUTABLE, exclude: EXCLUDE, until: UNTIL, timeout: durationField('"1h"') }),
+  fieldsOf: () => ({
+    ...{ pool: POOL, routable: ROUTABLE, exclude: EXCLUDE, ends_with_run: ENDS_WITH_RUN },
+    ...{ until: UNTIL, timeout: durationField('"1h"') },
+  }),
   canFail: () => true,
   canTimeOut: (args) => field(args, 'timeout') !== undefined,
   compile({ args = {} }, cel) {
@@ -38,6 +41,7 @@ export const CLAIM: StepType = {
       pool: typeof pool === 'string' ? pool : '',
       routable: compileTemplate(cel, field(args, 'routable') ?? {}, 'args.routable'),
       exclude: compileTemplate(cel, field(args, 'exclude') ?? '[]', 'args.exclude'),
+      endsWithRun: field(args, 'ends_with_run') === true,
       until: isUntil(until) ? until : 'claimed',
       deadlineUs: compileDeadline(args, 'timeout', createBuilder(cel)),
     };

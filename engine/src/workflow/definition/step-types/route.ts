@@ -1,7 +1,7 @@
 /** STEP_TYPE_ROUTE: routes a unit of work, and assigns it. */
 import { field } from '../checking/shape.js';
 import { compileTemplate } from '../computing/template.js';
-import type { ExprField } from '../computing/field-spec.js';
+import type { ExprField, LiteralField } from '../computing/field-spec.js';
 import { POOL, ROUTABLE } from './select.js';
 import type { StepType } from './step-type.js';
 
@@ -14,15 +14,25 @@ export const EXCLUDE: ExprField = {
   result: { list: 'dyn' },
 };
 
+/** Whether its assignments end with the run. */
+export const ENDS_WITH_RUN: LiteralField = {
+  kind: 'literal',
+  isRequired: false,
+  example: 'true',
+  computable: { why: 'what ends with a run must be seen in its definition' },
+  problem: (value) => (typeof value === 'boolean' ? undefined : 'is neither true nor false'),
+};
+
 /**
  * args: pool (name or id; default: the tenant's rules say which), routable (template of the work; default: nothing is
- * known of it), exclude (expr, a list of ids of recipients that must not get it; default: none).
+ * known of it), exclude (expr, a list of ids of recipients that must not get it; default: none), ends_with_run (whether
+ * what is still assigned ends with the run; default: false).
  * Output: the decision, with the recipients and their assignments.
  */
 export const ROUTE: StepType = {
   name: 'STEP_TYPE_ROUTE',
   options: new Set(),
-  fieldsOf: () => ({ pool: POOL, routable: ROUTABLE, exclude: EXCLUDE }),
+  fieldsOf: () => ({ pool: POOL, routable: ROUTABLE, exclude: EXCLUDE, ends_with_run: ENDS_WITH_RUN }),
   canFail: () => true,
   compile({ args = {} }, cel) {
     const pool = field(args, 'pool');
@@ -31,6 +41,7 @@ export const ROUTE: StepType = {
       pool: typeof pool === 'string' ? pool : '',
       routable: compileTemplate(cel, field(args, 'routable') ?? {}, 'args.routable'),
       exclude: compileTemplate(cel, field(args, 'exclude') ?? '[]', 'args.exclude'),
+      endsWithRun: field(args, 'ends_with_run') === true,
     };
   },
 };
