@@ -1,13 +1,13 @@
 /**
  * What a node does beside its work: partitions and keys each hour, old slots of schedules and decisions, runs whose
- * retention is over; each minute a look at reservations that must not be.
+ * retention is over; each minute what families left behind, and a look at reservations that must not be.
  */
 import { repeating, type Clock } from './kernel/index.js';
 import { maintainRouting } from './routing/index.js';
 import { maintainSchedules } from './schedules/index.js';
 import type { Database } from './store/index.js';
 import type { Log, Metrics } from './telemetry/index.js';
-import { createJanitor, findCapacityDefects, maintainRuns } from './workflow/index.js';
+import { createJanitor, endLeftFamilies, findCapacityDefects, maintainRuns } from './workflow/index.js';
 
 /** What it works with. */
 export interface HousekeepingParts {
@@ -18,7 +18,7 @@ export interface HousekeepingParts {
 }
 
 const MAINTENANCE_MS = 3_600_000;
-/** What is reserved is looked at so often, ms; what is found is reported, never released. */
+/** What is reserved is looked at so often, ms; a reservation that is found is reported, never released. */
 const SWEEP_MS = 60_000;
 
 /** Begins; stop() resolves when nothing of it is under way. Failures are logged and tried again. */
@@ -39,6 +39,7 @@ export function startHousekeeping({ db, clock, metrics, log }: HousekeepingParts
     await maintainRouting(db);
   };
   const sweep = async (): Promise<void> => {
+    await endLeftFamilies(db);
     const defects = await findCapacityDefects(db);
     metrics.capacityDefects.set(defects.length);
     for (const defect of defects) log.error({ ...defect }, 'a reservation or account is not as it must be');

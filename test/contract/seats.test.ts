@@ -8,6 +8,7 @@ import { hash64 } from '../../engine/src/routing/core/hash.js';
 import { replaceDatabaseClock, testDatabase, type DatabaseClock } from '../../engine/src/store/testing/index.js';
 import { PoolManager } from '../../sdk/src/pools/pool-manager.js';
 import type { AccountSeatASTNode, ModelASTNode, PoolNode } from '../../sdk/src/pools/pool-node.js';
+import { endLeftFamilies, findCapacityDefects } from '../../engine/src/workflow/index.js';
 import { SeatWorld, type Got, type SeatPool } from '../support/seat-world.js';
 import { replayStored } from '../support/replay-stored.js';
 import { ensureTenant } from '../support/test-tenant.js';
@@ -170,6 +171,43 @@ describe('account seats', () => {
       }),
       { numRuns: HISTORIES },
     );
+  });
+});
+
+describe('a family that ends outside of the gate lane', () => {
+  it('keeps the seat that a child of it took until the look of the minute, and no longer', async () => {
+    const pool = await world.pool({ config: { recipe: { name: 'seat_pool' } } }, [{ type: 'account_seat' }]);
+    const [root, child] = await world.family();
+    const other = await world.family();
+    await world.select(child, pool);
+    await world.select(other[1], pool);
+    await world.close(child);
+    await endLeftFamilies(database.db);
+    expect(await world.bindingsOf(root.rootId)).toBe(1);
+    // The run at the top selects nothing itself: its end goes by the plain lane.
+    await world.closePlainly(root);
+    expect(await world.bindingsOf(root.rootId)).toBe(1);
+    expect(await findCapacityDefects(database.db)).toEqual([]);
+    expect(await endLeftFamilies(database.db)).toBe(1);
+    expect([await world.bindingsOf(root.rootId), await world.bindingsOf(other[0].rootId)]).toEqual([0, 1]);
+    const left = await database.db.query('select root_id from ductor.capacity_family where root_id = $1', [
+      root.rootId,
+    ]);
+    expect(left.rows).toEqual([]);
+  });
+
+  it('is told as a defect when nobody has looked for minutes', async () => {
+    const pool = await world.pool({ config: { recipe: { name: 'seat_pool' } } }, [{ type: 'account_seat' }]);
+    const [root, child] = await world.family();
+    const { recipientId } = await world.select(child, pool);
+    await world.close(child);
+    await world.closePlainly(root);
+    await pass(300_001);
+    const { tenantId } = world;
+    const defect = { kind: 'seat_left', tenantId, recipientId, runId: root.rootId };
+    expect(await findCapacityDefects(database.db)).toEqual([defect]);
+    await endLeftFamilies(database.db);
+    expect(await findCapacityDefects(database.db)).toEqual([]);
   });
 });
 

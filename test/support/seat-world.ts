@@ -140,6 +140,11 @@ export class SeatWorld {
     await this.#inGate(run, [], (book) => book.close({ ...run, tenantId: this.tenantId, family: run }), run.runId);
   }
 
+  /** A run ends whose plan neither selects nor stands below one that does: nobody looks at its family. */
+  async closePlainly({ runId }: FamilyMember): Promise<void> {
+    await this.db.query('update ductor.runs set closed_at = ductor.now_us() where run_id = $1::uuid', [runId]);
+  }
+
   /** How many seats and tiers an owner has. */
   async bindingsOf(owner: string): Promise<number> {
     const text = 'select 1 from ductor.routing_binding where tenant_id = $1::uuid and owner = $2';

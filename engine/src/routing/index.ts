@@ -58,7 +58,7 @@ export { World, type Holding, type WorldChanges, type WorldParts } from './lane/
 export type { Outcomes, RecipientHealth, ReportedWork } from './outcomes/outcomes.js';
 export { everybody, isCurrent, type PoolStanding, type Standing } from './standing/standing.js';
 export { askedPools, readStanding } from './standing/sql/read-standing.js';
-export { releaseOwners, writeProbes } from './standing/sql/seats.js';
+export { releaseFreeOwners, releaseOwners, writeProbes } from './standing/sql/seats.js';
 export { lockStates, openStates, writeStates } from './standing/sql/strategy-states.js';
 export { affinityKeysOf, dedupeKeyOf } from './lane/ask.js';
 export { poolKeyText, readBindings, readFirsts, writeBindings, writeFirsts } from './standing/sql/known-keys.js';

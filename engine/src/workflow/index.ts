@@ -69,6 +69,7 @@ export * from './store-postgres/inspect/index.js';
 export { createJanitor, RETENTION_MS, type Janitor, type JanitorReport } from './retention/index.js';
 export {
   CLAIM_WAITERS,
+  endLeftFamilies,
   maintainRuns,
   openChains,
   postgresClusterStore,

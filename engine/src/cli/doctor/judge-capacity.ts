@@ -32,7 +32,7 @@ export function judgeCapacity(defects: readonly CapacityDefect[]): readonly Find
           'capacity.seats',
           `${counted(seats.length, 'seat')} of families that have ended${named(seats)}`,
           'Whoever comes next is kept from them, or finds them taken.',
-          'Release them by POST /api/routing/seats:release {"owner": RUN_ID}, and file an issue: this must not happen.',
+          'A node ends them each minute; if none does, POST /api/routing/seats:release {"owner": RUN_ID} ends them.',
         ),
     drifted.length === 0
       ? ok('capacity.accounts', 'every account says what is reserved')

@@ -17,6 +17,14 @@ const RELEASE = prepared(
   `delete from ductor.routing_binding b using unnest($1::uuid[], $2::text[]) as n (tenant_id, owner)
     where b.tenant_id = n.tenant_id and b.owner = n.owner`,
 );
+const RELEASE_FREE = prepared(
+  'routing_release_free_owners',
+  `delete from ductor.routing_binding b using (
+      select x.tenant_id, x.pool_id, x.affinity_key from ductor.routing_binding x
+        join unnest($1::uuid[], $2::text[]) as n (tenant_id, owner) on x.tenant_id = n.tenant_id and x.owner = n.owner
+        for update of x skip locked) l
+    where b.tenant_id = l.tenant_id and b.pool_id = l.pool_id and b.affinity_key = l.affinity_key`,
+);
 
 /** Notes that seats are tried, and until when. Their accounts must be locked. */
 export async function writeProbes(tx: Queryable, tenantId: string, probes: readonly Probe[]): Promise<void> {
@@ -41,4 +49,11 @@ export async function releaseOwners(tx: Queryable, owners: readonly SeatOwner[])
   if (owners.length === 0) return 0;
   const tenants = uuidArray(owners.map(({ tenantId }) => tenantId));
   return (await tx.query(RELEASE, [tenants, owners.map(({ owner }) => owner)])).rowCount;
+}
+
+/** The same for whom nobody waits: what somebody else has locked is left alone, so that this locks nobody out. */
+export async function releaseFreeOwners(db: Queryable, owners: readonly SeatOwner[]): Promise<number> {
+  if (owners.length === 0) return 0;
+  const tenants = uuidArray(owners.map(({ tenantId }) => tenantId));
+  return (await db.query(RELEASE_FREE, [tenants, owners.map(({ owner }) => owner)])).rowCount;
 }

@@ -9,7 +9,7 @@ import { familyRunsSql } from '../read-families.js';
 export type CapacityDefect =
   /** Held although the chain and everybody below it have ended. */
   | { readonly kind: 'not_released'; readonly tenantId: string; readonly recipientId: string; readonly runId: string }
-  /** Bound to a seat or tier that its family ends, although nobody of the family is open. */
+  /** Bound to a seat or tier that its family ends, although nobody of the family has been open for minutes. */
   | { readonly kind: 'seat_left'; readonly tenantId: string; readonly recipientId: string; readonly runId: string }
   /** The account says that so many units are held, and reservations say another number. */
   | {
@@ -31,7 +31,7 @@ select v.tenant_id, v.recipient_id, v.run_id from ductor.capacity_reservation v
 where not exists (select 1 from up where up.tenant_id = v.tenant_id and up.chain_id = v.chain_id)
 order by v.admitted_at limit ${MOST}`,
 );
-/** Bindings that only their family ends have no other end. */
+/** Bindings that only their family ends have no other end; after one outside of the gate lane they have minutes. */
 const SEATS_LEFT = prepared(
   'capacity_seats_left',
   `with recursive b as materialized (
@@ -40,6 +40,8 @@ const SEATS_LEFT = prepared(
 ), f as materialized (select distinct b.tenant_id, b.root_id from b), ${familyRunsSql()}
 select b.tenant_id, b.recipient_id, b.root_id as run_id from b
 where not exists (select 1 from up where up.tenant_id = b.tenant_id and up.root_id = b.root_id)
+and not exists (select 1 from ductor.runs r
+  where r.tenant_id = b.tenant_id and r.run_id = b.root_id and r.closed_at > ductor.now_us() - 300000000)
 order by b.tenant_id, b.root_id, b.affinity_key limit ${MOST}`,
 );
 const DRIFT = prepared(
