@@ -1,5 +1,6 @@
 /** Work that waits in queues of pools gets somebody as soon as there is one, in order, once, whichever node looks. */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { seededRandom, unitInterval } from '../../engine/src/kernel/index.js';
 import { replaceDatabaseClock, testDatabase, type DatabaseClock } from '../../engine/src/store/testing/index.js';
 import { QueueWorld } from '../support/queue-world.js';
 import { replayStored } from '../support/replay-stored.js';
@@ -101,6 +102,66 @@ describe('the order of a queue', () => {
     expect(await served({}, [0, 4, 1, 0])).toEqual([1, 0, 2, 3]);
     expect(await served({ queue: { age_weight_per_min: 10 } }, [0, 4, 1, 0])).toEqual([0, 1, 2, 3]);
     expect(await served({ queue: { age_weight_per_min: 0 } }, [0, 4, 1, 4])).toEqual([1, 3, 2, 0]);
+  });
+
+  it('is that of a naive sort by scores, however weights are set and changed while work waits', async () => {
+    const { poolId } = await world.pool([], { queue: { age_weight_per_min: 0 } });
+    const dice = seededRandom(works);
+    const random = (below: number): number => Math.floor(unitInterval(dice) * below);
+    const all: { id: string; priority: number; queuedUs: number; receivedUs: number }[] = [];
+    for (let number = 0; number < 40; number += 1) {
+      nowUs += random(90) * 1_000_000;
+      await time.freeze(nowUs);
+      const [receivedUs, priority] = [nowUs - random(3_600) * 1_000_000, random(120)];
+      const id = named(`w${number}`);
+      all.push({ id, priority, queuedUs: nowUs, receivedUs });
+      await world.route(poolId, { id, priority, received_at: new Date(receivedUs / 1000).toISOString() });
+    }
+    const ordered = (weight: number, boost: number, isRouted: boolean): readonly string[] => {
+      const score = ({ priority, queuedUs, receivedUs }: (typeof all)[number]): bigint => {
+        const counted = BigInt(nowUs - (isRouted ? queuedUs : receivedUs)) * BigInt(boost);
+        return BigInt(priority) * 60_000_000n + BigInt(nowUs - queuedUs) * BigInt(weight) + counted;
+      };
+      // Works are there in the order in which they were queued, which is the order among equals.
+      return all.toSorted((a, b) => Number(score(b) - score(a))).map(({ id }) => id);
+    };
+    expect(await world.waiting(poolId)).toEqual(ordered(0, 0, false));
+    const orders = new Set<string>();
+    for (const [weight, boost, start] of [
+      [0, 1, 'received'],
+      [0, 1, 'routed'],
+      [2, 1, 'received'],
+      [0, 1000, 'received'],
+      [1000, 0, 'received'],
+    ] as const) {
+      const config = {
+        queue: { age_weight_per_min: weight },
+        sla: { priority_boost_per_min: boost, start_event: start },
+      };
+      await world.routing().pools.update(world.caller, poolId, { config }, 0);
+      await pass(5);
+      const found = await world.waiting(poolId);
+      expect(found).toEqual(ordered(weight, boost, start === 'routed'));
+      orders.add(found.join());
+    }
+    expect(orders.size).toBe(5);
+    expect(world.errors).toEqual([]);
+  });
+
+  it('lets late work that its SLA raises go before work that has waited longer here', async () => {
+    const { poolId } = await world.pool([1], { sla: { first_response_within: '60s', priority_boost_per_min: 2 } });
+    await world.route(poolId, { id: named('busy') });
+    const minutesAgo = (minutes: number): string => new Date(nowUs / 1000 - minutes * 60_000).toISOString();
+    await world.route(poolId, { id: named('fresh'), priority: 15 });
+    await pass(60);
+    await world.route(poolId, { id: named('old'), received_at: minutesAgo(10) });
+    // 0 + 0·1 + 10·2 against 15 + 1·1 + 1·2 minutes.
+    expect(await world.waiting(poolId)).toEqual([named('old'), named('fresh')]);
+    await world.complete(named('busy'));
+    // What comes in now has its own clock: 0 + 13·2 against 0 + 10·2.
+    const routed = await world.route(poolId, { id: named('older'), received_at: minutesAgo(13) });
+    expect(routed.outcome).toBe('assigned');
+    expect(await world.waiting(poolId)).toEqual([named('old'), named('fresh')]);
   });
 
   it('changes with the pool', async () => {

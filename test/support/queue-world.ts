@@ -1,8 +1,15 @@
 /** Nodes that look at queues of pools, and share nothing but a database whose time is the test's. */
 import { memoryBus } from '../../engine/src/bus/index.js';
 import { createCelCompiler } from '../../engine/src/expressions/index.js';
-import { systemClock, systemRandom, uuidV7 } from '../../engine/src/kernel/index.js';
-import { createRouting, QueueDriver, type Routing } from '../../engine/src/routing/index.js';
+import { DuctorError, systemClock, systemRandom, uuidV7 } from '../../engine/src/kernel/index.js';
+import {
+  createRouting,
+  QueueDriver,
+  SlaDriver,
+  type RouteCall,
+  type Routed,
+  type Routing,
+} from '../../engine/src/routing/index.js';
 import { checkRoutable } from '../../engine/src/routing/core/routable.js';
 import type { Database, Row } from '../../engine/src/store/index.js';
 
@@ -10,6 +17,7 @@ import type { Database, Row } from '../../engine/src/store/index.js';
 interface QueueNode {
   readonly routing: Routing;
   readonly driver: QueueDriver;
+  readonly clocks: SlaDriver;
 }
 
 /** What was decided about work, in the order in which it was. */
@@ -27,6 +35,10 @@ export class QueueWorld {
   /** Work that has left a queue, as its decision, in order. */
   readonly left: string[] = [];
   readonly errors: unknown[] = [];
+  /** What became of clauses, as `kind clause assignment`. */
+  readonly clauses: string[] = [];
+  /** Whether nodes die once they have had late work routed again. */
+  isDying = false;
   readonly #clock = systemClock();
   readonly #random = systemRandom();
   readonly caller;
@@ -127,6 +139,11 @@ export class QueueWorld {
     await Promise.all(this.nodes.map(({ driver }) => driver.batchUntilDone()));
   }
 
+  /** All nodes look at the clocks of assignments at once. */
+  async lookAtClocks(): Promise<void> {
+    await Promise.all(this.nodes.map(({ clocks }) => clocks.turn()));
+  }
+
   #node(): QueueNode {
     const [clock, cel] = [this.#clock, createCelCompiler()];
     const routing = createRouting({
@@ -138,6 +155,17 @@ export class QueueWorld {
       onEvent: ({ decisionId }) => void this.left.push(decisionId),
       onError: (error) => void this.errors.push(error),
     });
-    return { routing, driver };
+    const route = async (call: RouteCall): Promise<Routed> => {
+      const routed = await routing.router.route(call);
+      if (this.isDying) throw new DuctorError('database_unavailable', 'the node dies here');
+      return routed;
+    };
+    const clocks = new SlaDriver({
+      ...{ db: this.db, clock, assignments: routing.assignments, route },
+      onEvent: ({ kind, clock: { clause, assignmentId } }) =>
+        void this.clauses.push(`${kind} ${clause} ${assignmentId}`),
+      onError: (error) => void this.errors.push(error),
+    });
+    return { routing, driver, clocks };
   }
 }

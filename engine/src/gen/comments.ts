@@ -828,6 +828,7 @@ export const COMMENTS: Readonly<Record<string, string>> = {
   "ductor.v1.SlaConfig.clock": "\"elapsed\" (default) or \"business\".",
   "ductor.v1.SlaConfig.on_breach": "\"notify\", \"escalate_priority\" or \"escalate_priority(n)\" (by 1, by n), \"reroute\", \"fallback\".",
   "ductor.v1.SlaConfig.pause_states": "Work states of assignments in which clocks stand still, such as \"waiting_customer\".",
+  "ductor.v1.SlaConfig.priority_boost_per_min": "Raises work in the queue of the pool, for each minute since it came in (start_event \"routed\": since it was queued). 0 (default) to 1000. Refused with clock \"business\", start_event \"assigned\", and a queue whose order is not \"priority_age\".",
   "ductor.v1.SlaConfig.start_event": "\"received\" (default), \"routed\" or \"assigned\".",
   "ductor.v1.SlateMember": "One recipient that was chosen.",
   "ductor.v1.SlateMember.units": "Units of its capacity that the work takes.",

@@ -57,6 +57,12 @@ describe('a pool is created', () => {
     });
   });
 
+  it('with waiting work that rises, or does not, by the clock of its SLA', () => {
+    const rising = { sla: { priority_boost_per_min: 1000, start_event: 'routed' }, queue: { order: 'priority_age' } };
+    const still = { sla: { priority_boost_per_min: 0, clock: 'business' }, queue: { order: 'lifo' } };
+    for (const config of [rising, still]) expect(pools.create({ name: 'p', config }).config).toEqual(config);
+  });
+
   const WRONG: readonly (readonly [why: string, input: object, problem: string])[] = [
     ['no name', {}, 'name is missing'],
     ['a name with a space', { name: 'a b' }, 'name is not a name of 1 to 128 letters'],
@@ -148,9 +154,19 @@ describe('a pool is created', () => {
       'config.sla.on_breach falls back to nothing',
     ],
     [
-      'SLA options that nothing would come of',
-      { name: 'p', config: { sla: { priority_boost_per_min: 3 } } },
-      'config.sla asks for what is not there yet: priority_boost_per_min',
+      'waiting work that rises by open time',
+      { name: 'p', config: { sla: { priority_boost_per_min: 3, clock: 'business' } } },
+      'config.sla raises waiting work (priority_boost_per_min) by all time, and not by the business clock',
+    ],
+    [
+      'waiting work that rises once it is assigned',
+      { name: 'p', config: { sla: { priority_boost_per_min: 3, start_event: 'assigned' } } },
+      'config.sla raises waiting work (priority_boost_per_min) by a clock that begins once it is assigned',
+    ],
+    [
+      'waiting work that rises in an order of time alone',
+      { name: 'p', config: { sla: { priority_boost_per_min: 3 }, queue: { order: 'fifo' } } },
+      'config.sla.priority_boost_per_min raises nothing in a queue whose order is fifo',
     ],
     [
       'params of another strategy',

@@ -38,6 +38,7 @@ function poolSchema(compiler: CelCompiler) {
       checkTargets(config, context);
       checkClaims(value, context);
       checkBreach(config, context);
+      checkBoost(config, context);
     });
 }
 
@@ -88,6 +89,17 @@ function checkBreach({ sla, ...config }: PoolFields['config'], context: z.core.$
   if (fallbacksOf(config).some(answers)) return;
   const remedy = 'Add a config.fallback without "on", or with "sla_breach_predicted" in it.';
   refuse(context, 'falls back to nothing', remedy, ['config', 'sla', 'on_breach']);
+}
+
+/** What raises waiting work needs an order that goes by it. */
+function checkBoost({ sla, queue }: PoolFields['config'], context: z.core.$RefinementCtx): void {
+  const { priority_boost_per_min: boost = 0 } = sla ?? {};
+  const { order = 'priority_age' } = queue ?? {};
+  if (boost === 0 || order === 'priority_age') return;
+  const remedy = 'Let config.queue.order be "priority_age", or leave it out.';
+  refuse(context, `raises nothing in a queue whose order is ${order}`, remedy, [
+    ...['config', 'sla', 'priority_boost_per_min'],
+  ]);
 }
 
 /** What goes together in pools whose work is claimed. */

@@ -42,8 +42,19 @@ export const slaField = z
     if (seconds.every((each, index) => index === 0 || each >= (seconds[index - 1] ?? 0))) return;
     refuse(context, 'has clauses out of order', 'Let pickup_within ≤ first_response_within ≤ resolve_within.');
   })
-  .superRefine(({ priority_boost_per_min: boost }, context) => {
+  .superRefine(({ priority_boost_per_min: boost = 0, clock, start_event: start }, context) => {
     // Kept without a word it would be believed to work.
-    if (boost === undefined || boost === 0) return;
-    refuse(context, 'asks for what is not there yet: priority_boost_per_min', 'Leave it out.');
+    if (boost === 0) return;
+    if (clock === 'business')
+      refuse(
+        context,
+        'raises waiting work (priority_boost_per_min) by all time, and not by the business clock',
+        'Let clock be "elapsed", or leave priority_boost_per_min out and raise config.queue.age_weight_per_min.',
+      );
+    if (start === 'assigned')
+      refuse(
+        context,
+        'raises waiting work (priority_boost_per_min) by a clock that begins once it is assigned',
+        'Let start_event be "received" or "routed", or leave priority_boost_per_min out.',
+      );
   });

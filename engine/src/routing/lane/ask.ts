@@ -24,6 +24,8 @@ export interface RouteAsk {
   readonly tried?: number;
   /** Whether it is routed again because somebody was late: clauses that are over by then do not fire once more. */
   readonly isLate?: boolean;
+  /** Late work that waited in a queue: clauses that were over by then have been told of, us. Absent: by now. */
+  readonly toldUs?: number;
   /** Whether its pool falls back at once, since somebody was late with it. */
   readonly isBreached?: boolean;
   /** How much of their time clocks of this work have stood still before, us. Default: none. */

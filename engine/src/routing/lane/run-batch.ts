@@ -112,7 +112,7 @@ class Deciding {
       if (this.results[index] !== undefined) continue;
       const reached = [...call.reach, ...(firstPoolId === undefined ? [] : [firstPoolId])];
       const isStale = reached.some((id) => stale.has(id));
-      if (!isStale) desk.decideBefore(firstPoolId, call.ask.routable.priority);
+      if (!isStale) desk.decideBefore(firstPoolId, call.ask);
       this.results[index] = isStale
         ? { kind: 'again', missing: [] }
         : this.#decideOne(world, queues, call, firstPoolId);

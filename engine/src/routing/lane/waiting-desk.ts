@@ -8,12 +8,13 @@
  * call of Route takes nothing that the head of its pool's queue could have had.
  */
 import type { Decision } from '../pipeline/decision.js';
-import { goesFirst } from '../queue/order.js';
+import { goesFirst, orderedOf } from '../queue/order.js';
 import { endOf, nextLookUs } from '../queue/new-waiting.js';
 import type { LeftWaiting, StayedWaiting } from '../queue/sql/write-waiting.js';
 import { NO_POOL, type WaitingItem } from '../queue/waiting-item.js';
 import type { PoolView } from '../pipeline/view.js';
 import type { CompiledRule } from '../rules/rule.js';
+import type { RouteAsk } from './ask.js';
 import type { Asked } from './asked.js';
 import type { LaneParts } from './lane-parts.js';
 import { isAssigning, madeOf, type Made } from './made.js';
@@ -68,13 +69,13 @@ export class WaitingDesk {
     this.#waiting = waiting;
   }
 
-  /** Decides what goes before work of a priority in the queue of a pool. */
-  decideBefore(poolId: string | undefined, priority: number): void {
+  /** Decides what goes before work that comes in, in the queue of a pool. */
+  decideBefore(poolId: string | undefined, ask: RouteAsk): void {
     const view = poolId === undefined ? undefined : this.parts.views.get(poolId);
     if (view === undefined || this.#waiting.length === 0) return;
-    const { nowUs } = this.parts.world;
+    const coming = orderedOf(ask, this.parts.world.nowUs);
     const isFirst = ({ item }: AskedItem): boolean =>
-      item.poolId === poolId && goesFirst(view.settings.queue, item, priority, nowUs);
+      item.poolId === poolId && goesFirst(view.settings.queue, item, coming);
     const first = this.#waiting.filter(isFirst);
     if (first.length === 0) return;
     this.#waiting = this.#waiting.filter((each) => !isFirst(each));

@@ -8,6 +8,7 @@ import type { QueueSettings } from './settings.js';
 export const QUEUE_DEFAULTS: QueueSettings = {
   order: 'priority_age',
   ageWeight: 1,
+  boost: 0,
   maxDepth: 10_000,
   ttlUs: 86_400_000_000,
 };

@@ -52,6 +52,8 @@ export interface QueueSettings {
   readonly order: QueueOrder;
   /** Minutes of priority that each minute of waiting is worth. */
   readonly ageWeight: number;
+  /** And each minute that the clock of the SLA counts, where that begins when work comes in. */
+  readonly boost: number;
   /** Most work that waits. */
   readonly maxDepth: number;
   /** How long work may wait. */
@@ -133,10 +135,19 @@ function budgetOf(budget: NonNullable<PoolConfig['claim']>['budget']): BudgetTer
   };
 }
 
-function queueOf({ queue = {} }: PoolConfig): QueueSettings {
+/** What minutes are worth: a clock of an SLA that begins with the decision counts what waiting does. */
+export function weightsOf(
+  ageWeight = 1,
+  boost = 0,
+  startEvent = 'received',
+): Pick<QueueSettings, 'ageWeight' | 'boost'> {
+  return startEvent === 'received' ? { ageWeight, boost } : { ageWeight: ageWeight + boost, boost: 0 };
+}
+
+function queueOf({ queue = {}, sla }: PoolConfig): QueueSettings {
   return {
     order: queue.order ?? 'priority_age',
-    ageWeight: queue.age_weight_per_min ?? 1,
+    ...weightsOf(queue.age_weight_per_min, sla?.priority_boost_per_min, sla?.start_event),
     maxDepth: queue.max_depth ?? 10_000,
     ttlUs: usOf(queue.ttl, '24h'),
   };

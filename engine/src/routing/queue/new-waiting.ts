@@ -2,6 +2,7 @@
 import type { Decision } from '../pipeline/decision.js';
 import { QUEUE_DEFAULTS } from '../pipeline/queueing.js';
 import type { RouteAsk } from '../lane/ask.js';
+import { orderedOf } from './order.js';
 import { NO_POOL, type NewWaiting } from './waiting-item.js';
 
 /** What waits is looked at so often, wherever it stands in its queue. */
@@ -17,6 +18,7 @@ function waitingAsk(ask: RouteAsk, decision: Decision, queueOf: string): RouteAs
     ...rest,
     routable: { ...routable, receivedUs: routable.receivedUs ?? nowUs },
     waited: { ...since, queueOf },
+    ...(ask.isLate === true && { toldUs: ask.toldUs ?? nowUs }),
   };
 }
 
@@ -42,10 +44,11 @@ export function newWaiting(decision: Decision, ask: RouteAsk, principalId: strin
   return {
     ...{ decisionId, principalId, poolId: poolId === '' ? NO_POOL : poolId, reason },
     firstId: again.waited?.firstId ?? decisionId,
-    ...{ routableId: routable.id, routableType: routable.type, channel: routable.channel, priority: routable.priority },
+    ...{ routableId: routable.id, routableType: routable.type, channel: routable.channel },
     ask: JSON.stringify(again),
     reach: hops.map(({ snapshot }) => snapshot.view.id),
-    queuedUs: again.waited?.sinceUs ?? nowUs,
-    ...{ expiresUs, nextUs: nextLookUs(nowUs, expiresUs), ordering: queue.order, ageWeight: queue.ageWeight },
+    ...orderedOf(again, nowUs),
+    ...{ expiresUs, nextUs: nextLookUs(nowUs, expiresUs) },
+    ...{ ordering: queue.order, ageWeight: queue.ageWeight, boost: queue.boost },
   };
 }

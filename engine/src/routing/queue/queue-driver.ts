@@ -114,9 +114,9 @@ export class QueueDriver extends DueDriver<QueueDriverParts> {
 
   /** Orders it anew where its pool says so. */
   async #order(queue: DueQueue): Promise<void> {
-    const { tenantId, ordering, ageWeight, wanted } = queue;
+    const { tenantId, by, wanted } = queue;
     // By what the pool says in the database: a view may be old, and nothing here would notice.
-    if (wanted.ordering === ordering && wanted.ageWeight === ageWeight) return;
+    if (by.ordering === wanted.ordering && by.ageWeight === wanted.ageWeight && by.boost === wanted.boost) return;
     await orderQueue(this.parts.db.asTenant(tenantId), queue);
   }
 

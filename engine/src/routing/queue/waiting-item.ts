@@ -19,6 +19,8 @@ export interface WaitingItem extends QueuePlace {
   readonly principalId: string;
   readonly priority: number;
   readonly queuedUs: number;
+  /** From when the clock of an SLA counts that begins when work comes in. */
+  readonly clockUs: number;
   readonly expiresUs: number;
   readonly ask: RouteAsk;
   /** Pools that its decision came to. */
@@ -61,8 +63,10 @@ export interface NewWaiting {
   readonly reach: readonly string[];
   readonly reason: string;
   readonly queuedUs: number;
+  readonly clockUs: number;
   readonly expiresUs: number;
   readonly nextUs: number;
   readonly ordering: string;
   readonly ageWeight: number;
+  readonly boost: number;
 }

@@ -33,8 +33,8 @@ function againOf({ reroute }: SlaSettings, ask: RouteAsk, was: Parameters<typeof
 }
 
 /**
- * Its clocks, by the SLA of its pool. Of work that is routed again because it was late, what is over by then is not
- * told once more.
+ * Its clocks, by the SLA of its pool. Of work that is routed again because it was late, what was over by then is not
+ * told once more; what ran out while it waited is told, and nobody loses the work for it.
  */
 export function newClocks(view: PoolView, made: MadeAssignment): readonly NewClock[] {
   const { sla } = view.settings;
@@ -44,14 +44,16 @@ export function newClocks(view: PoolView, made: MadeAssignment): readonly NewClo
   const clocks = clocksOf(sla, hoursOf(sla, view, recipientId), times, made.isAccepted, ask.pausedUs);
   const again = againOf(sla, ask, { poolId: view.id, recipientId, decidedUs });
   return clocks.map((clock): NewClock => {
-    const isOver = ask.isLate === true && clock.dueUs <= decidedUs;
+    const isTold = ask.isLate === true && clock.dueUs <= (ask.toldUs ?? decidedUs);
+    // Nobody had it when its time ran out in a queue: whoever has it now is not the one who was late.
+    const isBlamed = !isTold && (ask.waited === undefined || clock.dueUs > decidedUs);
     const stored = {
       ...{ ...clock, tenantId, assignmentId, warnedUs: null, settledUs: null, pausedUs: null },
       stoodUs: ask.pausedUs ?? 0,
       // Told before, with whoever was late: it does not rise once more.
-      escalateBy: isOver ? 0 : sla.escalateBy,
-      breachedUs: isOver ? decidedUs : null,
+      escalateBy: isTold ? 0 : sla.escalateBy,
+      breachedUs: isTold ? decidedUs : null,
     };
-    return { ...stored, nextUs: nextLookUs(stored), again: isOver ? null : again };
+    return { ...stored, nextUs: nextLookUs(stored), again: isBlamed ? again : null };
   });
 }

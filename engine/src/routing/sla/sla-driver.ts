@@ -4,7 +4,8 @@
  * Every node looks; a clock is taken under a lock that others pass over. Invariants: 1. a warning or breach is told
  * once it is committed, by the node that wrote it; 2. late work is routed again under a key of idempotency that its
  * clock names: a node that dies in between is followed by one that gets the same decision; 3. the recipient that is
- * late keeps the work until somebody else has it.
+ * late keeps the work until somebody else has it; 4. one clause of an assignment after the other has it routed again,
+ * whichever nodes look: the next one does when nothing came of the one before, so that work is never routed on twice.
  */
 import type { Assignments } from '../../capacity/index.js';
 import { DuctorError } from '../../kernel/index.js';
@@ -74,6 +75,13 @@ function isHandedOn({ isBreached }: RouteAsk, { outcome, outcomeClass }: Routed[
   return outcome === 'queued' || outcome === 'queued_for_claim' || (isBreached === true && outcome === 'dead_lettered');
 }
 
+const nameOf = ({ assignmentId, clause }: StoredClock): string => `${assignmentId}/${clause}`;
+
+/** The order in which clauses are due; those of one moment by name, as `before` of a clock has it. */
+function byDue(a: StoredClock, b: StoredClock): number {
+  return a.dueUs - b.dueUs || (a.clause < b.clause ? -1 : 1);
+}
+
 /** See above. */
 export class SlaDriver extends DueDriver<SlaDriverParts> {
   constructor(parts: SlaDriverParts) {
@@ -85,7 +93,7 @@ export class SlaDriver extends DueDriver<SlaDriverParts> {
     for (const { due, step } of found) {
       if (step === 'warn' || step === 'breach') this.#tell(step === 'warn' ? 'warned' : 'breached', due);
     }
-    for (const { due, became } of found) if (became.breachedUs !== null) await this.#reroute(due);
+    await this.#rerouteAll(found);
     return found.length;
   }
 
@@ -106,21 +114,37 @@ export class SlaDriver extends DueDriver<SlaDriverParts> {
     });
   }
 
-  /** Has late work routed again; when somebody else has it, it is taken from whom it was with. */
-  async #reroute(due: DueClock): Promise<void> {
+  /** Has late work of a look routed again, for its clauses in the order in which they were due. */
+  async #rerouteAll(found: readonly Looked[]): Promise<void> {
+    const over = new Set(found.flatMap(({ became }) => (became.settledUs === null ? [] : [nameOf(became)])));
+    const late = found.filter(({ became }) => became.breachedUs !== null).map(({ due }) => due);
+    for (const due of late.toSorted(byDue)) {
+      // Those before it are under way, here or on another node: it is looked at again after them.
+      if (due.before.some((clause) => !over.has(nameOf({ ...due, clause })))) continue;
+      if (await this.#cameToNothing(due)) over.add(nameOf(due));
+    }
+  }
+
+  /**
+   * Has late work routed again; when somebody else has it, it is taken from whom it was with. Returns whether it stays
+   * there for good.
+   */
+  async #cameToNothing(due: DueClock): Promise<boolean> {
     const { again, tenantId, assignmentId, clause, progress } = due;
-    if (progress.endedUs !== null || !isRouteAsk(again)) return;
+    if (progress.endedUs !== null || !isRouteAsk(again)) return false;
     try {
       const ask = askOf(again, due);
       const idempotencyKey = `sla/${assignmentId}/${clause}`;
       const { stored } = await this.parts.route({ tenantId, principalId: NOBODY, ask, idempotencyKey });
       const isTaken = isHandedOn(ask, stored);
       if (isTaken) await this.#takeAway(due);
-      if (stored.outcomeClass === 'infrastructure') return;
+      if (stored.outcomeClass === 'infrastructure') return false;
       await noteRerouted(this.parts.db.asTenant(tenantId), due, stored.decisionId);
       if (isTaken) this.#tell('rerouted', due);
+      return !isTaken;
     } catch (error) {
       this.parts.onError(error);
+      return false;
     }
   }
 

@@ -69,6 +69,7 @@ function pools(): fc.Arbitrary<readonly JsonObject[]> {
   const config = merged(
     optional('default_timeout', fc.constantFrom('5s', '30s')),
     optional('slate_size', fc.integer({ min: 1, max: 3 })),
+    optional('sla', fc.constantFrom({ resolve_within: '60s' }, { priority_boost_per_min: 2, start_event: 'routed' })),
     fc.oneof(
       fc.constant({}),
       target.map((name) => ({ fallback: { kind: 'overflow' }, overflow_pool_id: name })),

@@ -1,5 +1,6 @@
 import { prepared, uuidArray, type Queryable, type Row } from '../../../store/index.js';
 import { QUEUE_DEFAULTS } from '../../pipeline/queueing.js';
+import { weightsOf } from '../../pipeline/settings.js';
 import { placeText } from './ordering.js';
 
 interface QueueRow extends Row {
@@ -7,9 +8,19 @@ interface QueueRow extends Row {
   readonly pool_id: string;
   readonly ordering: string;
   readonly age_weight: number;
+  readonly boost: number;
   readonly next_at: number;
   readonly pool_ordering: string | null;
   readonly pool_weight: number | null;
+  readonly pool_boost: number | null;
+  readonly pool_start: string | null;
+}
+
+/** What a queue is ordered by. */
+export interface OrderedBy {
+  readonly ordering: string;
+  readonly ageWeight: number;
+  readonly boost: number;
 }
 
 /** A queue that is to be looked at. */
@@ -17,10 +28,9 @@ export interface DueQueue {
   readonly tenantId: string;
   readonly poolId: string;
   /** What the places of its work were worked out by. */
-  readonly ordering: string;
-  readonly ageWeight: number;
+  readonly by: OrderedBy;
   /** What its pool says now. */
-  readonly wanted: { readonly ordering: string; readonly ageWeight: number };
+  readonly wanted: OrderedBy;
   /** Until when nobody else looks; names this look. */
   readonly leaseUs: number;
 }
@@ -32,9 +42,11 @@ const TAKE = prepared(
     update ductor.pool_queue q set next_at = ductor.now_us() + $2
       from due left join ductor.pool p on p.tenant_id = due.tenant_id and p.pool_id = due.pool_id
       where q.tenant_id = due.tenant_id and q.pool_id = due.pool_id
-      returning q.tenant_id, q.pool_id, q.ordering, q.age_weight, q.next_at,
+      returning q.tenant_id, q.pool_id, q.ordering, q.age_weight, q.boost, q.next_at,
         p.fields #>> '{config,queue,order}' as pool_ordering,
-        (p.fields #>> '{config,queue,age_weight_per_min}')::integer as pool_weight`,
+        (p.fields #>> '{config,queue,age_weight_per_min}')::integer as pool_weight,
+        (p.fields #>> '{config,sla,priority_boost_per_min}')::integer as pool_boost,
+        p.fields #>> '{config,sla,start_event}' as pool_start`,
 );
 // Whatever was queued meanwhile has moved next_at: then this is no longer the look that it says it is.
 const REST = prepared(
@@ -48,12 +60,15 @@ const REST = prepared(
 const RERANK = prepared(
   'routing_order_queue',
   `with ordered as (select w.tenant_id, w.decision_id,
-      ${placeText('$3::text', '$4::integer', 'w.priority', 'w.queued_at', 'w.seq')}
+      ${placeText({
+        ...{ ordering: '$3::text', ageWeight: '$4::integer', boost: '$5::integer', priority: 'w.priority' },
+        ...{ queuedAt: 'w.queued_at', clockAt: 'coalesce(w.clock_at, w.queued_at)', seq: 'w.seq' },
+      })}
       from ductor.waiting_work w
       where w.tenant_id = $1::uuid and w.pool_id = $2::uuid and w.state = 'waiting' order by w.decision_id for update),
     done as (update ductor.waiting_work w set rank = o.rank, place = o.place from ordered o
       where w.tenant_id = o.tenant_id and w.decision_id = o.decision_id and w.tenant_id = $1::uuid)
-    update ductor.pool_queue q set ordering = $3::text, age_weight = $4::integer
+    update ductor.pool_queue q set ordering = $3::text, age_weight = $4::integer, boost = $5::integer
       where q.tenant_id = $1::uuid and q.pool_id = $2::uuid`,
 );
 const WAKE = prepared(
@@ -74,10 +89,11 @@ export const HAS_DUE_QUEUES = 'exists (select 1 from ductor.pool_queue d where d
 export async function takeDueQueues(db: Queryable, limit: number, leaseUs: number): Promise<readonly DueQueue[]> {
   const { rows } = await db.query<QueueRow>(TAKE, [limit, leaseUs]);
   return rows.map((row) => ({
-    ...{ tenantId: row.tenant_id, poolId: row.pool_id, ordering: row.ordering, ageWeight: row.age_weight },
+    ...{ tenantId: row.tenant_id, poolId: row.pool_id },
+    by: { ordering: row.ordering, ageWeight: row.age_weight, boost: row.boost },
     wanted: {
       ordering: row.pool_ordering ?? QUEUE_DEFAULTS.order,
-      ageWeight: row.pool_weight ?? QUEUE_DEFAULTS.ageWeight,
+      ...weightsOf(row.pool_weight ?? undefined, row.pool_boost ?? undefined, row.pool_start ?? undefined),
     },
     leaseUs: row.next_at,
   }));
@@ -91,9 +107,9 @@ export async function restQueue(db: Queryable, { tenantId, poolId, leaseUs }: Du
 /** Orders what waits anew: its pool orders its queue in another way now. */
 export async function orderQueue(
   db: Queryable,
-  { tenantId, poolId, wanted: { ordering, ageWeight } }: DueQueue,
+  { tenantId, poolId, wanted: { ordering, ageWeight, boost } }: DueQueue,
 ): Promise<void> {
-  await db.query(RERANK, [tenantId, poolId, ordering, ageWeight]);
+  await db.query(RERANK, [tenantId, poolId, ordering, ageWeight, boost]);
 }
 
 /** Has queues looked at: those of pools, and those of the pools of recipients. Returns how many rest no more. */

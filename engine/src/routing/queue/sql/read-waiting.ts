@@ -9,6 +9,7 @@ interface ItemRow extends Row {
   readonly principal_id: string;
   readonly priority: number;
   readonly queued_at: number;
+  readonly clock_at: number | null;
   readonly expires_at: number;
   readonly ask: Buffer;
   readonly reach: readonly string[];
@@ -17,8 +18,8 @@ interface ItemRow extends Row {
   readonly place: string;
 }
 
-const ITEM = `w.decision_id, w.pool_id, w.principal_id, w.priority, w.queued_at, w.expires_at, w.ask, w.reach, w.reason,
-  w.rank::text, w.place::text`;
+const ITEM = `w.decision_id, w.pool_id, w.principal_id, w.priority, w.queued_at, w.clock_at, w.expires_at, w.ask,
+  w.reach, w.reason, w.rank::text, w.place::text`;
 const WAITS = `w.tenant_id = $1::uuid and w.state = 'waiting'`;
 const IN_ORDER = 'order by w.rank desc, w.place desc, w.decision_id desc';
 
@@ -61,7 +62,8 @@ function toItem(row: ItemRow): WaitingItem {
   if (!isWaitingAsk(ask)) throw new DuctorError('internal', `waiting work ${row.decision_id} cannot be read`);
   return {
     ...{ decisionId: row.decision_id, poolId: row.pool_id, principalId: row.principal_id, priority: row.priority },
-    ...{ queuedUs: row.queued_at, expiresUs: row.expires_at, reach: row.reach, reason: row.reason },
+    ...{ queuedUs: row.queued_at, clockUs: row.clock_at ?? row.queued_at, expiresUs: row.expires_at },
+    ...{ reach: row.reach, reason: row.reason },
     ...{ ask, rank: row.rank, place: row.place },
   };
 }

@@ -5,25 +5,29 @@ import { placeText } from './ordering.js';
 const INSERT = prepared(
   'routing_insert_waiting_work',
   `insert into ductor.waiting_work (tenant_id, decision_id, pool_id, first_id, principal_id, routable_id, routable_type,
-      channel, priority, ask, reach, reason, queued_at, expires_at, next_at, seq, rank, place)
+      channel, priority, ask, reach, reason, queued_at, clock_at, expires_at, next_at, seq, rank, place)
     select $1::uuid, n.decision_id, n.pool_id, n.first_id, n.principal_id, n.routable_id, n.routable_type, n.channel,
-        n.priority, substring($2::bytea from n.o + 1 for n.l), n.reach::uuid[], n.reason, n.queued_at, n.expires_at,
-        n.next_at, n.seq, p.rank, p.place
+        n.priority, substring($2::bytea from n.o + 1 for n.l), n.reach::uuid[], n.reason, n.queued_at, n.clock_at,
+        n.expires_at, n.next_at, n.seq, p.rank, p.place
       from unnest($3::uuid[], $4::uuid[], $5::uuid[], $6::uuid[], $7::text[], $8::text[], $9::text[], $10::integer[],
           $11::integer[], $12::integer[], $13::text[], $14::text[], $15::bigint[], $16::bigint[], $17::bigint[],
-          $18::integer[], $19::text[], $20::integer[])
+          $18::integer[], $19::text[], $20::integer[], $21::integer[], $22::bigint[])
         as n (decision_id, pool_id, first_id, principal_id, routable_id, routable_type, channel, priority, o, l, reach,
-          reason, queued_at, expires_at, next_at, seq, ordering, age_weight)
+          reason, queued_at, expires_at, next_at, seq, ordering, age_weight, boost, clock_at)
       cross join lateral (select
-      ${placeText('n.ordering', 'n.age_weight', 'n.priority', 'n.queued_at', 'n.seq')}) p`,
+      ${placeText({
+        ...{ ordering: 'n.ordering', ageWeight: 'n.age_weight', boost: 'n.boost', priority: 'n.priority' },
+        ...{ queuedAt: 'n.queued_at', clockAt: 'n.clock_at', seq: 'n.seq' },
+      })}) p`,
 );
 /** What was queued is looked at soon: somebody may have become free while it was. */
 const SOON_US = 1_000_000;
 const OPEN = prepared(
   'routing_open_pool_queues',
-  `insert into ductor.pool_queue as q (tenant_id, pool_id, ordering, age_weight, next_at)
-    select $1::uuid, n.pool_id, n.ordering, n.age_weight, ductor.now_us() + ${SOON_US}
-      from unnest($2::uuid[], $3::text[], $4::integer[]) as n (pool_id, ordering, age_weight) order by n.pool_id
+  `insert into ductor.pool_queue as q (tenant_id, pool_id, ordering, age_weight, boost, next_at)
+    select $1::uuid, n.pool_id, n.ordering, n.age_weight, n.boost, ductor.now_us() + ${SOON_US}
+      from unnest($2::uuid[], $3::text[], $4::integer[], $5::integer[]) as n (pool_id, ordering, age_weight, boost)
+      order by n.pool_id
     on conflict (tenant_id, pool_id) do update set next_at = least(q.next_at, excluded.next_at)`,
 );
 const END = prepared(
@@ -71,6 +75,8 @@ export async function insertWaiting(tx: Queryable, tenantId: string, waiting: re
     integerArray(waiting.map((_, index) => index)),
     waiting.map(({ ordering }) => ordering),
     integerArray(waiting.map(({ ageWeight }) => ageWeight)),
+    integerArray(waiting.map(({ boost }) => boost)),
+    integerArray(waiting.map(({ clockUs }) => clockUs)),
   ]);
   const queues = [...new Map(waiting.map((each) => [each.poolId, each])).values()];
   await tx.query(OPEN, [
@@ -78,6 +84,7 @@ export async function insertWaiting(tx: Queryable, tenantId: string, waiting: re
     uuidArray(queues.map(({ poolId }) => poolId)),
     queues.map(({ ordering }) => ordering),
     integerArray(queues.map(({ ageWeight }) => ageWeight)),
+    integerArray(queues.map(({ boost }) => boost)),
   ]);
 }
 

@@ -25,6 +25,8 @@ export interface DueClock extends StoredClock {
   readonly again: unknown;
   /** Clauses of the assignment that are due no later than this one, and raise its priority when they are broken. */
   readonly raising: readonly (Pick<SlaClock, 'clause' | 'dueUs'> & { readonly by: number })[];
+  /** Clauses of the assignment that come before this one, for which the work may be routed again still. */
+  readonly before: readonly SlaClause[];
 }
 
 interface ClockRow extends Row {
@@ -44,6 +46,7 @@ interface ClockRow extends Row {
 interface DueRow extends ClockRow {
   readonly again: unknown;
   readonly raising: readonly (readonly [SlaClause, number, number])[] | null;
+  readonly before: readonly SlaClause[] | null;
   readonly state: string | null;
   readonly committed_at: number | null;
   readonly responded_at: number | null;
@@ -67,6 +70,9 @@ const DUE = prepared(
   `select ${COLUMNS}, c.again, (select jsonb_agg(jsonb_build_array(s.clause, s.due_at, s.escalate_by))
       from ductor.sla_clock s where s.tenant_id = c.tenant_id and s.assignment_id = c.assignment_id
         and s.due_at <= c.due_at and s.escalate_by > 0) as raising,
+      (select jsonb_agg(b.clause) from ductor.sla_clock b
+        where b.tenant_id = c.tenant_id and b.assignment_id = c.assignment_id
+          and (b.due_at, b.clause) < (c.due_at, c.clause) and b.again is not null and b.settled_at is null) as before,
       a.state, a.committed_at, a.responded_at, a.ended_at, a.recipient_id, a.pool_id
     from (select * from ductor.sla_clock d where d.next_at <= ductor.now_us() order by d.next_at limit $1
       for update skip locked) c
@@ -148,6 +154,7 @@ export async function takeDueClocks(tx: Queryable, limit: number): Promise<reado
   return rows.map((row) => ({
     ...toClock(row),
     ...{ again: row.again, recipientId: row.recipient_id ?? '', poolId: row.pool_id ?? '' },
+    before: row.before ?? [],
     raising: (row.raising ?? []).map(([clause, dueUs, by]) => ({ clause, dueUs, by })),
     progress: {
       // An assignment that is not kept any more has ended.

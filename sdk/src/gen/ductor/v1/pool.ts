@@ -297,7 +297,14 @@ export interface SlaConfig {
     | undefined;
   /** Work states of assignments in which clocks stand still, such as "waiting_customer". */
   pauseStates: string[];
-  minHeadroom?: string | undefined;
+  minHeadroom?:
+    | string
+    | undefined;
+  /**
+   * Raises work in the queue of the pool, for each minute since it came in (start_event "routed": since it was queued).
+   * 0 (default) to 1000. Refused with clock "business", start_event "assigned", and a queue whose order is not
+   * "priority_age".
+   */
   priorityBoostPerMin?: number | undefined;
 }
 
