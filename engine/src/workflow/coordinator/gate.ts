@@ -135,6 +135,19 @@ export function selectionsOf({ gated, cell }: Pick<Tick, 'gated' | 'cell'>): rea
   return [...selections, ...cell.gateSelections.filter(({ path }) => !paths.has(path))];
 }
 
+/**
+ * The next batch locks what this one was asked for. It is known until the tick is written: a batch that is refused for
+ * the sake of another run is tried again without that one, and would have to learn anew what it needs, for ever.
+ */
+function lockNextTime(cell: RunCell, gate: BookGate): void {
+  const { families, items, selections } = gate.asked;
+  cell.gateKeys = [...gate.keys.values()];
+  cell.gateFamilies = families;
+  cell.gateItems = items;
+  cell.gateSelections = selections;
+  cell.gatePools = [...new Set([...cell.gatePools, ...gate.pools])];
+}
+
 /** A batch of the gate lane while it is decided. */
 export class GateBatch {
   /** As they were decided; null: not yet, it goes into the next batch. */
@@ -179,12 +192,8 @@ export class GateBatch {
     const mark = admission.mark();
     const gate = new BookGate(cell, fork, admission, selectionsOf(tick));
     const result = tick.gated.compute(gate);
-    // The next batch locks what this one was asked for.
-    cell.gateKeys = gate.isOutside ? [...gate.keys.values()] : [];
-    cell.gateFamilies = gate.isOutside ? gate.asked.families : [];
-    cell.gateItems = gate.isOutside ? gate.asked.items : [];
-    cell.gateSelections = gate.isOutside ? gate.asked.selections : [];
-    cell.gatePools = gate.isOutside ? [...new Set([...cell.gatePools, ...gate.pools])] : [];
+    cell.isGateShort = gate.isOutside;
+    if (gate.isOutside) lockNextTime(cell, gate);
     cell.unasked = gate.asked.selections
       .filter(({ path }) => gate.unasked.has(path))
       .map((each) => ({ ...each, reached: cell.gatePools }));

@@ -62,7 +62,9 @@ export interface RunCell extends RunKey {
   isOneByOne: boolean;
   /** Its end met messages that were not in the tick: the next one takes all inputs, however many. */
   takesAll: boolean;
-  /** Keys that its last try in the gate lane was asked for beyond what it had locked. */
+  /** Its last try in the gate lane came to something that it had not locked. */
+  isGateShort: boolean;
+  /** Keys that a try in the gate lane was asked for beyond what it had locked; this and the next until it is written. */
   gateKeys: readonly SemaphoreKey[];
   /** Pools that the selections of its last try came to beyond what it had locked. */
   gatePools: readonly string[];
@@ -122,6 +124,7 @@ export function coldCell(run: RunKey): RunCell {
     isUntold: false,
     isOneByOne: false,
     takesAll: false,
+    isGateShort: false,
     gateKeys: [],
     gatePools: [],
     gateSelections: [],
@@ -149,4 +152,20 @@ export function forget(cell: RunCell): void {
 export function isIdle(cell: RunCell): boolean {
   if (cell.inputs.length > 0 || cell.start !== null || cell.isDirty || cell.needsReconcile) return false;
   return cell.phase === 'ready' || cell.phase === 'cold';
+}
+
+const NO_KEYS: readonly SemaphoreKey[] = [];
+const NO_POOLS: readonly string[] = [];
+const NO_SELECTIONS: readonly SelectionAsk[] = [];
+const NO_ITEMS: readonly ItemKey[] = [];
+const NO_FAMILIES: readonly Family[] = [];
+
+/** Forgets what tries in the gate lane had to lock: the tick is written. */
+export function forgetGate(cell: RunCell): void {
+  cell.isGateShort = false;
+  cell.gateKeys = NO_KEYS;
+  cell.gatePools = NO_POOLS;
+  cell.gateSelections = NO_SELECTIONS;
+  cell.gateItems = NO_ITEMS;
+  cell.gateFamilies = NO_FAMILIES;
 }

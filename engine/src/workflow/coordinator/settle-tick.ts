@@ -15,7 +15,7 @@ import { changeOf } from './effects.js';
 import type { TickWrite } from './ports.js';
 import { reconcile } from './reconcile.js';
 import { isActive, stepAt, taskOf, wakeAtUs } from './run-logic.js';
-import { forget, isIdle, type PendingInput, type RunCell } from './run-cell.js';
+import { forget, forgetGate, isIdle, type PendingInput, type RunCell } from './run-cell.js';
 import { inputsOf, type Tick } from './tick.js';
 import type { RunInput } from '../machine/inputs.js';
 import type { Plan } from '../machine/plan.js';
@@ -151,6 +151,7 @@ export function written(world: World, tick: Tick, effects: Effects): void {
   cell.conflicts = 0;
   cell.isLockedOut = false;
   cell.said = null;
+  forgetGate(cell);
   answer(world, tick, effects);
   const { messages } = tick.write;
   if (messages !== undefined) {
@@ -225,9 +226,6 @@ export function oncemore(world: World, tick: Tick): void {
   cell.phase = 'ready';
   putBack(cell, inputsOf(tick));
   if (cell.unasked.length > 0) return askApps(world, cell);
-  const { gateKeys, gatePools, gateSelections, gateFamilies, gateItems } = cell;
-  const asked = gateKeys.length + gatePools.length + gateSelections.length + gateFamilies.length + gateItems.length;
-  const isAsked = asked > 0 || cell.isLockedOut;
-  if (isAsked) world.toGate(cell);
+  if (cell.isGateShort || cell.isLockedOut) world.toGate(cell);
   else setAside(world, cell, AGAIN_MS);
 }
