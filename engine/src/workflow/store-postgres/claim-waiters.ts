@@ -38,6 +38,11 @@ export function newsOf(event: ClaimEvent): readonly News[] {
   return [{ step, event, what }];
 }
 
+/** Items whose steps are over with what they are told: what is released then is work that nobody waits for. */
+export function servedBy(news: readonly News[]): readonly string[] {
+  return news.flatMap(({ what, event }) => (what === 'claimed' ? [event.item.itemId] : []));
+}
+
 /** The output of the step. */
 export function outputOf({ item }: ClaimEvent, names: ReadonlyMap<string, RecipientNames>): Value | null {
   const { itemId, decisionId, assignmentId, claimedBy: id, claimants } = item;
@@ -69,7 +74,6 @@ export const CLAIM_WAITERS: ClaimWaiters = {
       integerArray(slices.map(({ offset }) => offset)),
       integerArray(slices.map(({ length }) => length)),
     ]);
-    // Such a step is over; what is released then is work that nobody waits for.
-    return news.flatMap(({ what, event }) => (what === 'claimed' ? [event.item.itemId] : []));
+    return servedBy(news);
   },
 };

@@ -15,7 +15,7 @@ import {
 } from '../../routing/index.js';
 import type { InboxMessage } from '../coordinator/ports.js';
 import { encodeInput } from '../coordinator/run-logic.js';
-import { newsOf, outputOf } from '../store-postgres/claim-waiters.js';
+import { newsOf, outputOf, servedBy } from '../store-postgres/claim-waiters.js';
 
 type Counters = Omit<Account, 'maxConcurrent' | 'dailyLimit'>;
 
@@ -100,6 +100,10 @@ export class MemoryClaims {
     for (const { queueId, recipientId, usage } of claiming.usage)
       this.#usage.set(claimerKey(queueId, recipientId), usage);
     for (const { recipientId, account } of claiming.accounts) this.ground.accounts.set(recipientId, account);
+    for (const itemId of servedBy(claiming.events.flatMap(newsOf))) {
+      const item = this.items.get(itemId);
+      if (item !== undefined) this.items.set(itemId, { ...item, waiter: null });
+    }
     return { value, messages: messagesOf(claiming.events) };
   }
 
