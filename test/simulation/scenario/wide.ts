@@ -1,5 +1,5 @@
 /**
- * Wide worlds: half of all seeds have the rest of the language in them, and people who pause, resume, retry and end
+ * Wide worlds: a quarter of all seeds has the rest of the language in them, and people who pause, resume, retry and end
  * runs, and claim work. What they draw beside the others comes from a stream of its own, so that a seed whose world is
  * not wide means what it meant before there were any.
  */
@@ -19,5 +19,5 @@ function scattered(seed: number): number {
 /** What a wide world draws from; null: the world of the seed is not wide. */
 export function wideChoices(seed: number): Choices | null {
   const mixed = scattered(seed);
-  return (mixed & 1) === 0 ? null : new Choices(mixed);
+  return (mixed & 3) === 3 ? new Choices(mixed) : null;
 }

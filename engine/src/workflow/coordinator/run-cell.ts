@@ -64,7 +64,7 @@ export interface RunCell extends RunKey {
   takesAll: boolean;
   /** Its last try in the gate lane came to something that it had not locked. */
   isGateShort: boolean;
-  /** Keys that a try in the gate lane was asked for beyond what it had locked; all of these until the tick is written. */
+  /** Keys that a try in the gate lane was asked for beyond what it had locked; all these until the tick is written. */
   gateKeys: readonly SemaphoreKey[];
   /** Pools that the selections of its last try came to beyond what it had locked. */
   gatePools: readonly string[];
