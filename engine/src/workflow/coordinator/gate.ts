@@ -130,9 +130,10 @@ function messageOf({ to, ticket, startAtUs }: Turn, book: SemaphoreBook): Omit<I
 export function selectionsOf({ gated, cell }: Pick<Tick, 'gated' | 'cell'>): readonly SelectionAsk[] {
   if (gated === null) return [];
   const { selections } = gated.asked;
-  if (cell.gateSelections.length === 0) return selections;
+  const more = cell.toLock.selections;
+  if (more.length === 0) return selections;
   const paths = new Set(selections.map(({ path }) => path));
-  return [...selections, ...cell.gateSelections.filter(({ path }) => !paths.has(path))];
+  return [...selections, ...more.filter(({ path }) => !paths.has(path))];
 }
 
 /**
@@ -140,12 +141,7 @@ export function selectionsOf({ gated, cell }: Pick<Tick, 'gated' | 'cell'>): rea
  * the sake of another run is tried again without that one, and would have to learn anew what it needs, for ever.
  */
 function lockNextTime(cell: RunCell, gate: BookGate): void {
-  const { families, items, selections } = gate.asked;
-  cell.gateKeys = [...gate.keys.values()];
-  cell.gateFamilies = families;
-  cell.gateItems = items;
-  cell.gateSelections = selections;
-  cell.gatePools = [...new Set([...cell.gatePools, ...gate.pools])];
+  cell.toLock = { ...gate.asked, pools: [...new Set([...cell.toLock.pools, ...gate.pools])] };
 }
 
 /** A batch of the gate lane while it is decided. */
@@ -161,13 +157,16 @@ export class GateBatch {
 
   /** What it locks. */
   get locks(): GateLocks {
-    const semaphores = this.ticks.flatMap(({ gated, cell }) => [...(gated?.asked.keys ?? []), ...cell.gateKeys]);
+    const semaphores = this.ticks.flatMap(({ gated, cell }) => [...(gated?.asked.keys ?? []), ...cell.toLock.keys]);
     const selections = this.ticks.flatMap(({ gated, cell }) => {
       if (cell.isLockedOut) return [];
-      return selectionsOf({ gated, cell }).map((each) => ({ ...each, reached: cell.gatePools }));
+      return selectionsOf({ gated, cell }).map((each) => ({ ...each, reached: cell.toLock.pools }));
     });
-    const families = this.ticks.flatMap(({ gated, cell }) => [...(gated?.asked.families ?? []), ...cell.gateFamilies]);
-    const items = this.ticks.flatMap(({ gated, cell }) => [...(gated?.asked.items ?? []), ...cell.gateItems]);
+    const families = this.ticks.flatMap(({ gated, cell }) => [
+      ...(gated?.asked.families ?? []),
+      ...cell.toLock.families,
+    ]);
+    const items = this.ticks.flatMap(({ gated, cell }) => [...(gated?.asked.items ?? []), ...cell.toLock.items]);
     return { semaphores, selections, families, items, runIds: this.ticks.map(({ cell }) => cell.runId) };
   }
 
@@ -196,7 +195,7 @@ export class GateBatch {
     if (gate.isOutside) lockNextTime(cell, gate);
     cell.unasked = gate.asked.selections
       .filter(({ path }) => gate.unasked.has(path))
-      .map((each) => ({ ...each, reached: cell.gatePools }));
+      .map((each) => ({ ...each, reached: cell.toLock.pools }));
     if (gate.isOutside || result.kind !== 'tick') {
       admission.takeBack(mark);
       return null;

@@ -36,6 +36,20 @@ export interface PendingStart {
   readonly reject: (error: Error) => void;
 }
 
+/** What the next try of a tick in the gate lane locks beside what is known from the start. */
+export interface ToLock {
+  readonly keys: readonly SemaphoreKey[];
+  /** Pools that its selections came to. */
+  readonly pools: readonly string[];
+  /** Steps that began once something was granted. */
+  readonly selections: readonly SelectionAsk[];
+  /** Claim items that it was asked to take out. */
+  readonly items: readonly ItemKey[];
+  readonly families: readonly Family[];
+}
+
+const NOTHING_TO_LOCK: ToLock = { keys: [], pools: [], selections: [], items: [], families: [] };
+
 /** A run in memory. Changed by the lane, the loader and deliver only. */
 export interface RunCell extends RunKey {
   /** Of keyOf. */
@@ -64,16 +78,8 @@ export interface RunCell extends RunKey {
   takesAll: boolean;
   /** Its last try in the gate lane came to something that it had not locked. */
   isGateShort: boolean;
-  /** Keys that a try in the gate lane was asked for beyond what it had locked; all these until the tick is written. */
-  gateKeys: readonly SemaphoreKey[];
-  /** Pools that the selections of its last try came to beyond what it had locked. */
-  gatePools: readonly string[];
-  /** Selections that its last try came to beyond what it had locked: steps that began once something was granted. */
-  gateSelections: readonly SelectionAsk[];
-  /** Claim items that its last try was asked to take out beyond what it had locked. */
-  gateItems: readonly ItemKey[];
-  /** Families that its last try was asked for beyond what it had locked. */
-  gateFamilies: readonly Family[];
+  /** What tries of this tick in the gate lane came to beyond what they had locked; known until it is written. */
+  toLock: ToLock;
   /** Selections for which strategies in apps' code have to be asked before it is tried again. */
   unasked: readonly SelectionAsk[];
   /** What they said, by step; null: nobody was asked. */
@@ -125,11 +131,7 @@ export function coldCell(run: RunKey): RunCell {
     isOneByOne: false,
     takesAll: false,
     isGateShort: false,
-    gateKeys: [],
-    gatePools: [],
-    gateSelections: [],
-    gateFamilies: [],
-    gateItems: [],
+    toLock: NOTHING_TO_LOCK,
     unasked: [],
     said: null,
     isLockedOut: false,
@@ -154,18 +156,8 @@ export function isIdle(cell: RunCell): boolean {
   return cell.phase === 'ready' || cell.phase === 'cold';
 }
 
-const NO_KEYS: readonly SemaphoreKey[] = [];
-const NO_POOLS: readonly string[] = [];
-const NO_SELECTIONS: readonly SelectionAsk[] = [];
-const NO_ITEMS: readonly ItemKey[] = [];
-const NO_FAMILIES: readonly Family[] = [];
-
 /** Forgets what tries in the gate lane had to lock: the tick is written. */
 export function forgetGate(cell: RunCell): void {
   cell.isGateShort = false;
-  cell.gateKeys = NO_KEYS;
-  cell.gatePools = NO_POOLS;
-  cell.gateSelections = NO_SELECTIONS;
-  cell.gateItems = NO_ITEMS;
-  cell.gateFamilies = NO_FAMILIES;
+  cell.toLock = NOTHING_TO_LOCK;
 }
