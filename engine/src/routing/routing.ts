@@ -9,6 +9,7 @@ import { createDecisions, type Decisions } from './decisions/store/decisions.js'
 import { createDirectory, type Directory } from './directory.js';
 import type { RouteAsk } from './lane/ask.js';
 import { Asking } from './lane/asking.js';
+import { BatchRunner } from './lane/batch-runner.js';
 import { RouteLane } from './lane/lane.js';
 import type { LaneParts } from './lane/lane-parts.js';
 import { Previews } from './lane/preview.js';
@@ -111,7 +112,8 @@ export function createRouting(options: RoutingOptions): Routing {
   const parts = { db, clock, views, newId, seedKey, engine, apps: options.apps ?? NO_APPS };
   const reads = new SharedReads(parts);
   const asking = new Asking(parts, reads);
-  const lane = new RouteLane(parts, asking);
+  const runner = new BatchRunner(parts);
+  const lane = new RouteLane(parts, asking, runner);
   const previews = new Previews(parts, reads, asking);
   const waiters = options.claimWaiters ?? NO_WAITERS;
   const declines: (() => void)[] = [];
@@ -156,7 +158,7 @@ export function createRouting(options: RoutingOptions): Routing {
     whenDeclined: (listener) => void declines.push(listener),
     claims: hintingClaims(hints, createClaims({ db, clock, views, newId, waiters })),
     waiting: createWaiting(db),
-    queueing: { looks: new QueueLooks(parts, asking), hints },
+    queueing: { looks: new QueueLooks(parts, asking, runner), hints },
     board: createBoard(db),
     outcomes: createOutcomes(db, views),
     setWorkState: createWorkStates(db, views),

@@ -14,14 +14,14 @@
  */
 import { DuctorError } from '../../kernel/index.js';
 import { classify } from '../../store/index.js';
-import { openStates } from '../standing/sql/strategy-states.js';
 import type { CompiledRule } from '../rules/rule.js';
 import { firstPoolOf } from './ask.js';
 import type { Asking } from './asking.js';
 import type { LaneParts } from './lane-parts.js';
 import { fingerprintOf, type RouteCall, type Routed, type WaitingCall } from './route-call.js';
 import type { Views } from './shared-reads.js';
-import { runBatch, type Batch, type BatchResult, type PlannedCall } from './run-batch.js';
+import type { BatchRunner } from './batch-runner.js';
+import type { Batch, BatchResult, PlannedCall } from './run-batch.js';
 
 /** Most calls of a batch: what is computed under locks stays within 5 ms. */
 const MAX_BATCH = 64;
@@ -29,10 +29,6 @@ const MAX_BATCH = 64;
 const MAX_WAITING = 10_000;
 /** How often a call is decided that did not count. */
 const MAX_TRIES = 12;
-/** How often a transaction is repeated that the database gave up for another one. */
-const MAX_REPEATS = 3;
-/** Documents whose digests are remembered as stored. */
-const MAX_STORED = 50_000;
 
 /** Calls of one tenant. */
 interface Queue {
@@ -50,13 +46,13 @@ function outage(message: string): DuctorError {
 export class RouteLane {
   readonly #parts: LaneParts;
   readonly #asking: Asking;
+  readonly #runner: BatchRunner;
   readonly #queues = new Map<string, Queue>();
-  readonly #opened = new Set<string>();
-  readonly #stored = new Set<string>();
 
-  constructor(parts: LaneParts, asking: Asking) {
+  constructor(parts: LaneParts, asking: Asking, runner: BatchRunner) {
     this.#parts = parts;
     this.#asking = asking;
+    this.#runner = runner;
   }
 
   /**
@@ -152,8 +148,7 @@ export class RouteLane {
       const views = await this.#parts.views.pools(tenantId, poolIds);
       const batch = { tenantId, calls: this.#ready(tenantId, queue, calls, views), views, rules };
       if (batch.calls.length === 0) return;
-      await this.#openStates(batch);
-      this.#answer(queue, batch, await this.#commit(batch));
+      this.#answer(queue, batch, await this.#runner.run(batch));
     } catch (error) {
       const { class: found } = classify(error);
       const pools = new Set(calls.map(({ firstPoolId }) => firstPoolId));
@@ -193,30 +188,7 @@ export class RouteLane {
     }
   }
 
-  async #openStates({ tenantId, views }: Batch): Promise<void> {
-    const isNew = (id: string): boolean => !this.#opened.has(`${tenantId}/${id}`);
-    const ids = [...views.values()].flatMap((view) => (view?.isStateful === true && isNew(view.id) ? [view.id] : []));
-    await openStates(this.#parts.db.asTenant(tenantId), tenantId, ids);
-    for (const id of ids) this.#opened.add(`${tenantId}/${id}`);
-  }
-
-  /** Runs the transaction; again, when the database gave it up for another one. */
-  async #commit(batch: Batch): Promise<BatchResult> {
-    const { tenantId } = batch;
-    const isStored = (digest: string): boolean => this.#stored.has(`${tenantId}/${digest}`);
-    for (let repeats = 0; ; repeats += 1) {
-      try {
-        return await this.#parts.db.asTenant(tenantId).transaction((tx) => runBatch(tx, this.#parts, batch, isStored));
-      } catch (error) {
-        if (classify(error).class !== 'serialization' || repeats >= MAX_REPEATS) throw error;
-      }
-    }
-  }
-
-  #answer(queue: Queue, { tenantId, calls }: Batch, { results, stale, documents }: BatchResult): void {
-    this.#parts.views.drop(tenantId, stale);
-    if (this.#stored.size > MAX_STORED) this.#stored.clear();
-    for (const digest of documents) this.#stored.add(`${tenantId}/${digest}`);
+  #answer(queue: Queue, { tenantId, calls }: Batch, { results }: BatchResult): void {
     const again: WaitingCall[] = [];
     for (const [index, { call }] of calls.entries()) {
       const result = results[index];

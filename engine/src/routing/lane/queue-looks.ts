@@ -5,28 +5,26 @@
  * whoever dies in between has done nothing, and whoever looks at the same time finds it gone; 2. items are decided in
  * the order in which they are given.
  */
-import { classify } from '../../store/index.js';
 import type { WaitingItem } from '../queue/waiting-item.js';
 import { NO_POOL } from '../queue/waiting-item.js';
-import { openStates } from '../standing/sql/strategy-states.js';
 import type { Asking } from './asking.js';
 import type { LaneParts } from './lane-parts.js';
-import { runBatch, type Batch } from './run-batch.js';
+import type { BatchRunner } from './batch-runner.js';
 import type { Views } from './shared-reads.js';
 import type { AskedItem, ItemResult } from './waiting-desk.js';
 
 const MAX_TRIES = 12;
-/** Errors of the database after which the transaction is repeated. */
-const AGAIN: ReadonlySet<string> = new Set(['serialization']);
 
 /** See above. */
 export class QueueLooks {
   readonly #parts: LaneParts;
   readonly #asking: Asking;
+  readonly #runner: BatchRunner;
 
-  constructor(parts: LaneParts, asking: Asking) {
+  constructor(parts: LaneParts, asking: Asking, runner: BatchRunner) {
     this.#parts = parts;
     this.#asking = asking;
+    this.#runner = runner;
   }
 
   /**
@@ -52,33 +50,17 @@ export class QueueLooks {
     waiting: readonly AskedItem[],
     reach: Set<string>,
   ): Promise<ReadonlyMap<string, ItemResult>> {
-    const { views: all, db } = this.#parts;
+    const { views: all } = this.#parts;
     const byRules = waiting.some(({ item }) => item.ask.poolId === undefined);
     const rules = byRules ? await all.rules(tenantId) : [];
     const views = await all.pools(tenantId, reach);
     await this.#askApps(tenantId, waiting, views);
-    const stateful = [...views.values()].flatMap((view) => (view?.isStateful === true ? [view.id] : []));
-    await openStates(db.asTenant(tenantId), tenantId, stateful);
-    const batch = { tenantId, calls: [], views, rules, waiting };
-    const { stale, waiting: found } = await this.#commit(batch);
-    all.drop(tenantId, stale);
+    const { stale, waiting: found } = await this.#runner.run({ tenantId, calls: [], views, rules, waiting });
     if (stale.length > 0) return new Map(waiting.map(({ item }) => [item.decisionId, NOT_YET]));
     for (const result of found.values()) {
       if (result.kind === 'again') for (const poolId of result.missing) reach.add(poolId);
     }
     return found;
-  }
-
-  async #commit(batch: Batch): ReturnType<typeof runBatch> {
-    const { tenantId } = batch;
-    for (let tries = 0; ; tries += 1) {
-      try {
-        const db = this.#parts.db.asTenant(tenantId);
-        return await db.transaction((tx) => runBatch(tx, this.#parts, batch, () => false));
-      } catch (error) {
-        if (!AGAIN.has(classify(error).class) || tries >= 3) throw error;
-      }
-    }
   }
 
   async #askApps(tenantId: string, waiting: readonly AskedItem[], views: Views): Promise<void> {
