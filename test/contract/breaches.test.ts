@@ -3,24 +3,21 @@
  * whichever of two nodes looks, also when one dies in between.
  */
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { replaceDatabaseClock, testDatabase, type DatabaseClock } from '../../engine/src/store/testing/index.js';
+import { testDatabase } from '../../engine/src/store/testing/index.js';
 import type { Row } from '../../engine/src/store/index.js';
 import { OfferWorld } from '../support/offer-world.js';
 import { replayStored } from '../support/replay-stored.js';
+import { STEPPED_START_US, SteppedTime } from '../support/stepped-time.js';
 import { ensureTenant } from '../support/test-tenant.js';
 
 const database = testDatabase();
-/** A Saturday, 10:45 UTC. */
-const START_US = 1_783_766_700_000_000;
-let time: DatabaseClock;
+let time: SteppedTime;
 let world: OfferWorld;
-let nowUs = START_US;
 let works = 0;
 let work = '';
 
 beforeAll(async () => {
-  time = await replaceDatabaseClock(database.db);
-  await time.freeze(nowUs);
+  time = await SteppedTime.begin(database.db);
   world = new OfferWorld(database.db, await ensureTenant(database.db));
 });
 beforeEach(() => {
@@ -33,10 +30,7 @@ afterEach(() => {
   world.errors.length = 0;
 });
 
-async function pass(seconds: number): Promise<void> {
-  nowUs += seconds * 1_000_000;
-  await time.freeze(nowUs);
-}
+const pass = (seconds: number): Promise<void> => time.pass(seconds);
 
 const lastOf = async () => (await world.decided(work)).at(-1);
 const current = async (): Promise<string> => (await lastOf())?.assignments[0]?.id ?? '';
@@ -179,7 +173,7 @@ describe('clocks of work that waits', () => {
     expect(world.events.filter((event) => event.includes('breached'))).toEqual([]);
     expect(await world.setWorkState(id, 'on_the_phone')).toBe('');
     const [first] = await clocksOf([id]);
-    expect([first?.due_at, first?.paused_at]).toEqual([nowUs + 30_000_000, null]);
+    expect([first?.due_at, first?.paused_at]).toEqual([time.nowUs + 30_000_000, null]);
     await pass(29);
     await world.lookAtClocks();
     expect(kinds()).not.toContain('breached first_response');
@@ -202,8 +196,8 @@ describe('clocks of work that waits', () => {
     const clocks = await clocksOf([id]);
     expect(clocks.map(({ settled_at, breached_at }) => [settled_at, breached_at])).toEqual([
       ...[
-        [nowUs, null],
-        [nowUs, null],
+        [time.nowUs, null],
+        [time.nowUs, null],
       ],
     ]);
   });
@@ -211,8 +205,8 @@ describe('clocks of work that waits', () => {
   it('count open time alone by the business clock', async () => {
     const schedule = { weekly: [{ days: ['sat', 'sun'], open: '09:00', close: '12:00' }] };
     const business = { resolve_within: '90m', clock: 'business', pause_states: ['waiting_customer'] };
-    const fresh = START_US + 7 * 86_400_000_000;
-    await pass((fresh - nowUs) / 1_000_000);
+    const fresh = STEPPED_START_US + 7 * 86_400_000_000;
+    await pass((fresh - time.nowUs) / 1_000_000);
     const { poolId } = await world.pool(1, { sla: business, schedule });
     await world.route(work, poolId);
     const id = await current();
@@ -240,8 +234,8 @@ describe('clocks of work that waits', () => {
     expect(second).not.toBe(first);
     const clocks = await clocksOf([second]);
     expect(clocks.map(({ clause, due_at }) => [clause, due_at])).toEqual([
-      ['first_response', nowUs],
-      ['resolve', nowUs + 60_000_000],
+      ['first_response', time.nowUs],
+      ['resolve', time.nowUs + 60_000_000],
     ]);
   });
 
@@ -265,7 +259,7 @@ describe('clocks of work that waits', () => {
       await Promise.all([...turns, world.lookAtClocks()]);
       for (const index of ids.keys()) {
         if (waits[index] !== true) ran[index] = (ran[index] ?? 0) + 1;
-        if (ran[index] === 20) brokenAt[index] ??= nowUs + 1_000_000;
+        if (ran[index] === 20) brokenAt[index] ??= time.nowUs + 1_000_000;
       }
       await pass(1);
     }

@@ -2,21 +2,20 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { seededRandom } from '../../engine/src/kernel/index.js';
 import type { Row } from '../../engine/src/store/index.js';
-import { replaceDatabaseClock, testDatabase, type DatabaseClock } from '../../engine/src/store/testing/index.js';
+import { testDatabase } from '../../engine/src/store/testing/index.js';
 import { QueueWorld } from '../support/queue-world.js';
 import { replayStored } from '../support/replay-stored.js';
+import { SteppedTime } from '../support/stepped-time.js';
 import { ensureTenant } from '../support/test-tenant.js';
 
 const database = testDatabase();
-let time: DatabaseClock;
+let time: SteppedTime;
 let world: QueueWorld;
-let nowUs = 1_783_766_700_000_000;
 let works = 0;
 let work = '';
 
 beforeAll(async () => {
-  time = await replaceDatabaseClock(database.db);
-  await time.freeze(nowUs);
+  time = await SteppedTime.begin(database.db);
   world = new QueueWorld(database.db, await ensureTenant(database.db));
 });
 beforeEach(() => {
@@ -29,10 +28,7 @@ afterEach(() => {
   world.errors.length = 0;
 });
 
-async function pass(seconds: number): Promise<void> {
-  nowUs += seconds * 1_000_000;
-  await time.freeze(nowUs);
-}
+const pass = (seconds: number): Promise<void> => time.pass(seconds);
 
 /** Time passes, then all nodes look at clocks and at queues. */
 async function passAndLook(seconds: number): Promise<void> {

@@ -1,21 +1,20 @@
 /** Offers that are declined or not answered go to the next recipient, exactly once, whichever of two nodes looks. */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { replaceDatabaseClock, testDatabase, type DatabaseClock } from '../../engine/src/store/testing/index.js';
+import { testDatabase } from '../../engine/src/store/testing/index.js';
 import { OfferWorld } from '../support/offer-world.js';
 import { replayStored } from '../support/replay-stored.js';
+import { SteppedTime } from '../support/stepped-time.js';
 import { ensureTenant } from '../support/test-tenant.js';
 
 const database = testDatabase();
 const OFFERING = { requires_acceptance: true, offer_timeout: '30s' };
-let time: DatabaseClock;
+let time: SteppedTime;
 let world: OfferWorld;
-let nowUs = 1_783_766_700_000_000;
 let works = 0;
 let work = '';
 
 beforeAll(async () => {
-  time = await replaceDatabaseClock(database.db);
-  await time.freeze(nowUs);
+  time = await SteppedTime.begin(database.db);
   world = new OfferWorld(database.db, await ensureTenant(database.db));
 });
 beforeEach(() => {
@@ -24,10 +23,7 @@ beforeEach(() => {
   world.events.length = 0;
 });
 
-async function pass(seconds: number): Promise<void> {
-  nowUs += seconds * 1_000_000;
-  await time.freeze(nowUs);
-}
+const pass = (seconds: number): Promise<void> => time.pass(seconds);
 
 const lastOf = async (id = work) => (await world.decided(id)).at(-1);
 const offered = async (id = work): Promise<string> => (await lastOf(id))?.assignments[0]?.id ?? '';

@@ -1,32 +1,11 @@
 /** Queues of pools over REST, on two nodes that do not hear of each other and look by themselves. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestNode, type TestNode } from '../../engine/src/api/grpc/testing/test-node.js';
-import { bearer, httpCall } from '../../engine/src/api/testing/http-call.js';
+import { describe, expect, it } from 'vitest';
 import { testDatabase } from '../../engine/src/store/testing/index.js';
 import { until } from '../support/wait.js';
+import { type Data, twoNodes } from '../../engine/src/api/grpc/testing/two-nodes.js';
 
 const database = testDatabase();
-let nodes: readonly [TestNode, TestNode];
-let apiKey = '';
-beforeAll(async () => {
-  nodes = [await startTestNode(database.db), await startTestNode(database.db)];
-  ({ apiKey } = await nodes[0].tenant('waits'));
-});
-afterAll(async () => {
-  await Promise.all(nodes.map((node) => node.stop()));
-});
-
-type Data = Record<string, unknown> & { readonly id: string };
-
-async function rest(method: string, path: string, body?: object, node = 0): Promise<Data> {
-  const { json } = await httpCall(nodes[node]?.address ?? '', {
-    ...{ method, path, headers: { ...bearer(apiKey), 'content-type': 'application/json' } },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
-  const { data, error } = json as { data?: Data; error?: object };
-  if (data === undefined) throw new RangeError(JSON.stringify(error));
-  return data;
-}
+const rest = twoNodes(database, 'waits');
 
 /** What queued work came to. */
 const comesTo = (decisionId: string): Promise<Data> =>

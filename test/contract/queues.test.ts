@@ -1,20 +1,19 @@
 /** Work that waits in queues of pools gets somebody as soon as there is one, in order, once, whichever node looks. */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { seededRandom, unitInterval } from '../../engine/src/kernel/index.js';
-import { replaceDatabaseClock, testDatabase, type DatabaseClock } from '../../engine/src/store/testing/index.js';
+import { testDatabase } from '../../engine/src/store/testing/index.js';
 import { QueueWorld } from '../support/queue-world.js';
 import { replayStored } from '../support/replay-stored.js';
+import { SteppedTime } from '../support/stepped-time.js';
 import { ensureTenant } from '../support/test-tenant.js';
 
 const database = testDatabase();
-let time: DatabaseClock;
+let time: SteppedTime;
 let world: QueueWorld;
-let nowUs = 1_783_766_700_000_000;
 let works = 0;
 
 beforeAll(async () => {
-  time = await replaceDatabaseClock(database.db);
-  await time.freeze(nowUs);
+  time = await SteppedTime.begin(database.db);
   world = new QueueWorld(database.db, await ensureTenant(database.db));
 });
 beforeEach(() => {
@@ -23,8 +22,7 @@ beforeEach(() => {
 });
 
 async function pass(seconds: number): Promise<void> {
-  nowUs += seconds * 1_000_000;
-  await time.freeze(nowUs);
+  await time.pass(seconds);
   await world.look();
 }
 
@@ -110,17 +108,16 @@ describe('the order of a queue', () => {
     const random = (below: number): number => Math.floor(unitInterval(dice) * below);
     const all: { id: string; priority: number; queuedUs: number; receivedUs: number }[] = [];
     for (let number = 0; number < 40; number += 1) {
-      nowUs += random(90) * 1_000_000;
-      await time.freeze(nowUs);
-      const [receivedUs, priority] = [nowUs - random(3_600) * 1_000_000, random(120)];
+      await time.pass(random(90));
+      const [receivedUs, priority] = [time.nowUs - random(3_600) * 1_000_000, random(120)];
       const id = named(`w${number}`);
-      all.push({ id, priority, queuedUs: nowUs, receivedUs });
+      all.push({ id, priority, queuedUs: time.nowUs, receivedUs });
       await world.route(poolId, { id, priority, received_at: new Date(receivedUs / 1000).toISOString() });
     }
     const ordered = (weight: number, boost: number, isRouted: boolean): readonly string[] => {
       const score = ({ priority, queuedUs, receivedUs }: (typeof all)[number]): bigint => {
-        const counted = BigInt(nowUs - (isRouted ? queuedUs : receivedUs)) * BigInt(boost);
-        return BigInt(priority) * 60_000_000n + BigInt(nowUs - queuedUs) * BigInt(weight) + counted;
+        const counted = BigInt(time.nowUs - (isRouted ? queuedUs : receivedUs)) * BigInt(boost);
+        return BigInt(priority) * 60_000_000n + BigInt(time.nowUs - queuedUs) * BigInt(weight) + counted;
       };
       // Works are there in the order in which they were queued, which is the order among equals.
       return all.toSorted((a, b) => Number(score(b) - score(a))).map(({ id }) => id);
@@ -151,7 +148,7 @@ describe('the order of a queue', () => {
   it('lets late work that its SLA raises go before work that has waited longer here', async () => {
     const { poolId } = await world.pool([1], { sla: { first_response_within: '60s', priority_boost_per_min: 2 } });
     await world.route(poolId, { id: named('busy') });
-    const minutesAgo = (minutes: number): string => new Date(nowUs / 1000 - minutes * 60_000).toISOString();
+    const minutesAgo = (minutes: number): string => new Date(time.nowUs / 1000 - minutes * 60_000).toISOString();
     await world.route(poolId, { id: named('fresh'), priority: 15 });
     await pass(60);
     await world.route(poolId, { id: named('old'), received_at: minutesAgo(10) });

@@ -5,8 +5,8 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import pg from 'pg';
 import { startEmbeddedPostgres } from '../../engine/src/store/index.js';
+import { withClient } from '../../engine/src/store/testing/index.js';
 import { fastFolder } from '../../engine/src/store/testing/fast-folder.js';
 import { scratchFolder } from './scratch.js';
 
@@ -18,17 +18,6 @@ export interface Restored {
 
 /** A backup that was taken. */
 export type Restore = () => Promise<Restored>;
-
-async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url });
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
-}
 
 /** `cp -a`; files of a server that runs may go while they are copied, which its write-ahead log knows of. */
 function copy(from: string, to: string): void {

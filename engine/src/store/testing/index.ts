@@ -7,4 +7,5 @@ export {
   type CreateOptions,
   type TestDatabase,
 } from './test-database.js';
+export { withClient } from './test-server.js';
 export { callersWithoutFilter, withoutTenantFilter } from './without-tenant-filter.js';

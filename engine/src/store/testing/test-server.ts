@@ -56,7 +56,7 @@ async function maintenanceUrl(folder: string): Promise<string> {
 }
 
 /** Runs the work on a connection to the database of the url. */
-async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url, application_name: 'test maintenance' });
   client.on('error', () => undefined);
   await client.connect();

@@ -1,31 +1,10 @@
 /** Fallbacks on two nodes of one database that do not hear of each other. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { testDatabase } from '../../../store/testing/index.js';
-import { bearer, httpCall } from '../../testing/http-call.js';
-import { startTestNode, type TestNode } from '../testing/test-node.js';
+import { type Data, twoNodes } from '../testing/two-nodes.js';
 
 const database = testDatabase();
-let nodes: readonly [TestNode, TestNode];
-let apiKey = '';
-beforeAll(async () => {
-  nodes = [await startTestNode(database.db), await startTestNode(database.db)];
-  ({ apiKey } = await nodes[0].tenant('falls'));
-});
-afterAll(async () => {
-  await Promise.all(nodes.map((node) => node.stop()));
-});
-
-type Data = Record<string, unknown> & { readonly id: string };
-
-async function rest(method: string, path: string, body?: object, node = 0): Promise<Data> {
-  const { json } = await httpCall(nodes[node]?.address ?? '', {
-    ...{ method, path, headers: { ...bearer(apiKey), 'content-type': 'application/json' } },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
-  const { data, error } = json as { data?: Data; error?: object };
-  if (data === undefined) throw new RangeError(JSON.stringify(error));
-  return data;
-}
+const rest = twoNodes(database, 'falls');
 
 async function recipientIn(poolId: string, fields: object): Promise<string> {
   const made = await rest('POST', `/api/pools/${poolId}/recipients`, { state: 'RECIPIENT_STATE_AVAILABLE', ...fields });
