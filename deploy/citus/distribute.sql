@@ -25,6 +25,7 @@ select create_distributed_table('ductor.capacity_reservation', 'tenant_id', colo
 select create_distributed_table('ductor.claim_budget_usage', 'tenant_id', colocate_with => 'ductor.runs');
 select create_distributed_table('ductor.claim_item', 'tenant_id', colocate_with => 'ductor.runs');
 select create_distributed_table('ductor.claim_queue', 'tenant_id', colocate_with => 'ductor.runs');
+select create_distributed_table('ductor.claim_team_usage', 'tenant_id', colocate_with => 'ductor.runs');
 select create_distributed_table('ductor.endpoint', 'tenant_id', colocate_with => 'ductor.runs');
 select create_distributed_table('ductor.membership', 'tenant_id', colocate_with => 'ductor.runs');
 select create_distributed_table('ductor.payloads', 'tenant_id', colocate_with => 'ductor.runs');

@@ -10,7 +10,13 @@ import { createCelCompiler } from '../../engine/src/expressions/index.js';
 import type { ClaimItem, ClaimVerb } from '../../engine/src/claims/index.js';
 import { DuctorError, systemClock, systemRandom, uuidV7 } from '../../engine/src/kernel/index.js';
 import { checkRoutable } from '../../engine/src/routing/core/routable.js';
-import { ClaimDriver, createRouting, type ClaimCall, type Routing } from '../../engine/src/routing/index.js';
+import {
+  ClaimDriver,
+  createRouting,
+  type ClaimCall,
+  type PoolView,
+  type Routing,
+} from '../../engine/src/routing/index.js';
 import { replaceDatabaseClock, testDatabase, type DatabaseClock } from '../../engine/src/store/testing/index.js';
 import type { Row } from '../../engine/src/store/index.js';
 import { decodeInput } from '../../engine/src/workflow/journal/index.js';
@@ -78,6 +84,8 @@ async function pondOf(choices: Choices): Promise<Pond> {
     ...{ max_claims: choices.int(2, 5), period: choices.oneOf<object>({ rolling: '1m' }, { fixed: 'day' }) },
     ...(choices.chance(0.5) ? { max_open: 2 } : {}),
     ...(choices.chance(0.5) ? { release_refunds: true } : {}),
+    ...(choices.chance(0.5) ? { scope: 'team' } : {}),
+    ...(choices.chance(0.2) ? { cooldown_after_claim: '1s' } : {}),
   };
   const claim = {
     ...{ claim_ttl: '20s', waves: choices.oneOf([{ size: 2 }, { after: '3s' }], [{}], [{ size: 1 }, { after: '1s' }]) },
@@ -89,7 +97,9 @@ async function pondOf(choices: Choices): Promise<Pond> {
   const { poolId } = await node.pools.create(caller, { name: `pond-${newId()}`, config });
   const ids: string[] = [];
   for (const [order, capacity] of [{ max_concurrent: 1 }, { max_concurrent: 2, daily_limit: 3 }, {}].entries()) {
-    const fields = { name: `r${order}`, order, state: 'RECIPIENT_STATE_AVAILABLE', capacity };
+    // The last one is in no team at first.
+    const team = order < 2 ? { attributes: { team: { string_value: 'west' } } } : {};
+    const fields = { name: `r${order}`, order, state: 'RECIPIENT_STATE_AVAILABLE', capacity, ...team };
     ids.push((await node.recipients.create(caller, poolId, fields)).recipient.recipientId);
   }
   const itemIds: string[] = [];
@@ -109,12 +119,16 @@ async function pondOf(choices: Choices): Promise<Pond> {
   return { poolId, ids, itemIds };
 }
 
-/** The same pool and the same work in memory. */
-async function memoryOf({ poolId, ids, itemIds }: Pond): Promise<MemoryClaims> {
+/** The pool as it is now. */
+async function viewOf({ poolId }: Pond): Promise<PoolView> {
   const view = (await node.selection.views.pools(tenantId, [poolId])).get(poolId);
-  if (view === undefined) return expect.unreachable('the pool is not there');
+  return view ?? expect.unreachable('the pool is not there');
+}
+
+/** The same pool and the same work in memory. */
+async function memoryOf({ ids, itemIds }: Pond, view: { now: PoolView }): Promise<MemoryClaims> {
   const { accounts } = await readAccounts(test.db, tenantId, ids);
-  const memory = new MemoryClaims({ accounts: new Map(accounts), views: () => [view] });
+  const memory = new MemoryClaims({ accounts: new Map(accounts), views: () => [view.now] });
   for (const itemId of itemIds) memory.items.set(itemId, await node.claims.get(tenantId, itemId));
   return memory;
 }
@@ -167,13 +181,18 @@ async function compareAll(memory: MemoryClaims, { poolId, ids, itemIds }: Pond):
 async function playOne(seed: number): Promise<void> {
   const choices = new Choices(seed);
   const pond = await pondOf(choices);
-  const memory = await memoryOf(pond);
+  const view = { now: await viewOf(pond) };
+  const memory = await memoryOf(pond, view);
   const notes: string[] = [];
   told.splice(0);
   const by = { tenantId, principalId: newId(), name: 'test', scopes: new Set<never>() };
   for (let count = 0; count < COMMANDS; count += 1) {
     if (choices.chance(0.25)) await pass(choices.oneOf(1, 500, 1_000, 3_000, 6_000, 86_400_000));
-    if (choices.chance(0.2)) {
+    if (choices.chance(0.05)) {
+      const attributes = { team: { string_value: choices.oneOf('west', 'east', '') } };
+      await node.recipients.update({ by, method: 'test' }, choices.pick(pond.ids) ?? '', { attributes }, 0);
+      view.now = await viewOf(pond);
+    } else if (choices.chance(0.2)) {
       driver.wake();
       await driver.turn();
       noted(memory.look(nowUs), notes);

@@ -55,6 +55,8 @@ describe('the page about claims', () => {
     ]);
     expect({ data: await run(':claim') }).toMatchObject(patternOf(printed[2]));
     expect(await run(':release')).toMatchObject({ state: 'CLAIM_STATE_OPEN', recipient_id: '' });
+    expect(await run('"string_value": "west"')).toMatchObject({ attributes: { team: { string_value: 'west' } } });
+    expect(await run('"scope": "team"')).toMatchObject({ config: { claim: { budget: { scope: 'team' } } } });
     expect(await run('"dead_letter"')).toMatchObject({ config: { fallback: { kind: 'dead_letter' } } });
   });
 

@@ -84,6 +84,7 @@ export const MARKS = {
   claim_queued: 'a step put work in a claim queue',
   claim_won: 'a recipient claimed work',
   claim_rescinded: 'a recipient came second to work that it wanted',
+  team_spent: 'a recipient was refused work by the budget of its team',
   claim_released: 'a recipient gave back what it had claimed',
   claim_told: 'a step was done because its work was claimed or completed',
   claim_expired: 'a step failed because nobody claimed its work in time',

@@ -50,6 +50,7 @@ export {
 } from './store/pools.js';
 export { findPoolIds } from './store/sql/find-pool-ids.js';
 export { readRecipientNames, type RecipientNames } from './store/sql/read-names.js';
+export { teamNamed } from './objects/team.js';
 export { readPoolStatus, readRecipientStatus, type PoolStatus, type RecipientStatus } from './store/sql/read-status.js';
 export { readLimits } from './store/sql/read-limits.js';
 export { keepPools } from './store/sql/keep-pools.js';

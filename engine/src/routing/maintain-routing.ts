@@ -16,6 +16,7 @@ const OVER = {
   claim_item: 'ended_at < ductor.now_us() - 90 * 86400000000 and next_at is null',
   waiting_work: 'ended_at < ductor.now_us() - 90 * 86400000000',
   claim_budget_usage: 'updated_at < ductor.now_us() - 400 * 86400000000',
+  claim_team_usage: 'updated_at < ductor.now_us() - 400 * 86400000000',
   routing_request: 'created_at < ductor.now_us() - 30 * 86400000000',
 } as const;
 

@@ -2,9 +2,11 @@
  * What holds of work that waits to be claimed.
  *
  * - an item that is claimed has one assignment that is active, and no other item has one
+ * - a team has no more claims open than its budget lets it, whoever of it has claimed
  * - what a recipient has committed is what it was assigned, by a decision or by a claim, and has not ended
  * - a CLAIM step is done with the claim that there was, and is over without it only where nobody has the work
  */
+import { teamKey } from '../../../engine/src/claims/index.js';
 import { isAssigning } from '../../../engine/src/routing/index.js';
 import type { GateDecision } from '../../../engine/src/workflow/coordinator/ports.js';
 import { decodeEntries } from '../../../engine/src/workflow/journal/index.js';
@@ -12,6 +14,7 @@ import { jsonOfValue, type Entry, type RunState } from '../../../engine/src/work
 import type { MemoryDatabase } from '../../../engine/src/workflow/testing/memory-database.js';
 import type { MemoryClaims } from '../../../engine/src/workflow/testing/memory-claims.js';
 import type { Sim } from '../core/sim.js';
+import { POND_OPEN } from '../scenario/pools.js';
 
 /** Looks at items, assignments and accounts as they stand. */
 export function checkClaims(sim: Sim, { reservations }: MemoryDatabase): void {
@@ -28,6 +31,7 @@ export function checkClaims(sim: Sim, { reservations }: MemoryDatabase): void {
     const [wanted, is] = [state === 'claimed' ? 1 : 0, active.get(itemId) ?? 0];
     if (is !== wanted) sim.violate(`item ${itemId} is ${state} and has ${is} assignments`);
   }
+  checkTeams(sim, claims);
   for (const { decision, assignmentIds } of made) {
     if (over.has(decision.input.decisionId)) continue;
     if (assignmentIds.length > 0 && isAssigning(decision)) for (const { id, units } of decision.slate) add(id, units);
@@ -36,6 +40,17 @@ export function checkClaims(sim: Sim, { reservations }: MemoryDatabase): void {
     const is = committed.get(id) ?? 0;
     if (account.committed !== is) sim.violate(`recipient ${id} says ${account.committed} are committed and ${is} are`);
   }
+}
+
+/** Each tenant has one pond, so that its queue tells teams of tenants apart. */
+function checkTeams(sim: Sim, claims: MemoryClaims): void {
+  const open = new Map<string, number>();
+  for (const { state, queueId, claimedFor } of claims.items.values()) {
+    if (state !== 'claimed' || claimedFor === null) continue;
+    const key = teamKey(queueId, claimedFor);
+    open.set(key, (open.get(key) ?? 0) + 1);
+  }
+  for (const [key, count] of open) if (count > POND_OPEN) sim.violate(`${key} has ${count} claims open`);
 }
 
 /** Looks at an entry before it is folded. */

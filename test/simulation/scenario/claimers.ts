@@ -24,6 +24,7 @@ function ask(world: World, choices: Choices, call: ClaimCall): void {
         const [result] = await engine.claims.act([call]);
         if (result instanceof DuctorError) {
           if (result.code === 'claim_rescinded') sim.marks.reach('claim_rescinded');
+          if (result.message.includes('the team')) sim.marks.reach('team_spent');
         } else if (call.verb === 'claim') sim.marks.reach('claim_won');
         else if (call.verb === 'release') sim.marks.reach('claim_released');
       } catch (error) {

@@ -13,6 +13,12 @@ const CAPACITIES = [{ max_concurrent: 1 }, { max_concurrent: 2 }, { max_concurre
 
 const POND_CAPACITIES = [{ max_concurrent: 1 }, { max_concurrent: 2 }, { max_concurrent: 2 }, {}];
 
+/** Most of those who claim share a budget; the first one has none but its own. */
+const POND_TEAMS = ['', 'west', 'west', 'west'];
+
+/** Claims that a team, or who is in none, may have open in a pond. */
+export const POND_OPEN = 2;
+
 /** Name of another one. */
 export const SECOND_POOL = 'fixture-desks';
 
@@ -31,10 +37,13 @@ export const POND = 'fixture-pond';
 export function openPonds({ reservations }: MemoryDatabase, tenants: readonly string[]): void {
   for (const tenantId of tenants) {
     const index = TENANTS.indexOf(tenantId);
-    const recipients = POND_CAPACITIES.map((capacity, at) => recipientOf(100 * (index + 1) + at, { capacity }));
+    const recipients = POND_CAPACITIES.map((capacity, at) => {
+      const attributes = { team: { string_value: POND_TEAMS[at] } };
+      return recipientOf(100 * (index + 1) + at, { capacity, attributes });
+    });
     const claim = {
       ...{ claim_ttl: '20s', waves: [{ size: 2 }, { after: '2s' }], cooldown_after_release: '1s' },
-      budget: { max_claims: 20, period: { rolling: '1m' }, max_open: 3 },
+      budget: { max_claims: 20, period: { rolling: '1m' }, max_open: POND_OPEN, scope: 'team' },
     };
     const config = { routing_mode: 'claim', claim_queue_id: idOf(7_000 + index), claim };
     const { view } = snapshotOf(970 + index, { name: POND, strategy: 'least_loaded', config }, recipients);

@@ -1,5 +1,6 @@
 /**
- * How much one recipient may claim from one queue: arithmetic over what it has used, whose row is locked. Pure.
+ * How much a recipient, or all of a team together, may claim from one queue: arithmetic over what has been used, whose
+ * row is locked. Pure.
  *
  * Invariants: 1. within a fixed period, claims granted less those refunded are at most `maxClaims` and what was carried
  * over; within a rolling one, those of any stretch of that length are at most `maxClaims`; 2. a refusal changes
@@ -9,6 +10,8 @@ import { periodEndUs, periodNumber, type FixedPeriod, type WallClock } from './p
 
 /** A budget. */
 export interface BudgetTerms {
+  /** Whose it is; absent in items that were queued before teams had budgets: of the recipient. */
+  readonly scope?: 'recipient' | 'team';
   readonly maxClaims: number;
   readonly period: { readonly fixed: FixedPeriod; readonly timezone: string } | { readonly rollingUs: number };
   /** Claims that have not ended; null: any number. */
@@ -27,9 +30,12 @@ export interface FixedUse {
   readonly before: number;
 }
 
-/** What a recipient has used of a queue; by kind of period, since items of different pools may count differently. */
+/**
+ * What a recipient or a team has used of a queue; by kind of period, since items of different pools may count
+ * differently.
+ */
 export interface Usage {
-  /** Until then it claims nothing; 0: it may. */
+  /** Until then it claims nothing; 0: it may. Teams do not rest, whoever is in them does. */
   readonly coolingUntilUs: number;
   readonly fixed: Readonly<Record<string, FixedUse>>;
   /** Moments of claims, oldest first. */
@@ -96,7 +102,7 @@ function spendRolling(terms: BudgetTerms, rollingUs: number, usage: Usage, nowUs
  * Spends a claim.
  *
  * @param terms null: there is no budget; what a recipient rests after a release counts all the same
- * @param open claims of the recipient in the queue that have not ended
+ * @param open claims of the recipient, or of its team, in the queue that have not ended
  */
 export function spend(terms: BudgetTerms | null, usage: Usage, nowUs: number, open: number, wall: WallClock): Spending {
   if (usage.coolingUntilUs > nowUs) return { kind: 'cooling', untilUs: usage.coolingUntilUs };

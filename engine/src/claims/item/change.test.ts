@@ -18,7 +18,15 @@ function itemOf(more: Partial<ClaimItem> = {}): ClaimItem {
     endsWith: null,
     ...{ channel: '', priority: 0, claimants, waves: WAVES, waiter: null, queuedUs: 100, expiresUs: 200 },
     terms: { allowsRelease: true, cooldownAfterReleaseUs: 0, budget: null },
-    ...{ state: 'open', declined: [], claimedBy: null, assignmentId: null, claimedUs: null, releasedBy: null },
+    ...{
+      state: 'open',
+      declined: [],
+      claimedBy: null,
+      claimedFor: null,
+      assignmentId: null,
+      claimedUs: null,
+      releasedBy: null,
+    },
     ...{ endedUs: null, nextUs: null, ...more },
   };
   const fresh = { ...plain, ...firstOffer(plain) };

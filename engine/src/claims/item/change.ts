@@ -65,7 +65,7 @@ function release(item: ClaimItem, recipientId: string, nowUs: number): ItemChang
   if (item.state !== 'claimed' || item.claimedBy !== recipientId) return conflict(notIts(item));
   if (!item.terms.allowsRelease) return conflict('its pool lets nobody release (claim.allow_release)');
   const open = { state: 'open', releasedBy: recipientId } as const;
-  return looked({ ...item, ...open, claimedBy: null, assignmentId: null, claimedUs: null }, nowUs);
+  return looked({ ...item, ...open, claimedBy: null, claimedFor: null, assignmentId: null, claimedUs: null }, nowUs);
 }
 
 function complete(item: ClaimItem, recipientId: string, nowUs: number): ItemChange {

@@ -66,6 +66,8 @@ export interface ClaimItem extends Omit<NewClaimItem, 'ask'> {
   readonly claimedBy: string | null;
   readonly assignmentId: string | null;
   readonly claimedUs: number | null;
+  /** The team whose budget the claim was counted for; null: the claimer's own, or none. */
+  readonly claimedFor: string | null;
   /** Who gave it back last. */
   readonly releasedBy: string | null;
   readonly endedUs: number | null;

@@ -21,11 +21,7 @@ const budget = z
     scope: z.enum(['recipient', 'team']).optional(),
     carry_over: count(0, 10_000).optional(),
   })
-  .superRefine(({ scope, carry_over: carryOver = 0, period }, context) => {
-    if (scope === 'team') {
-      // Kept without a word it would be believed to work.
-      refuse(context, 'is not there yet', 'Leave it out: each recipient has a budget of its own.', ['scope']);
-    }
+  .superRefine(({ carry_over: carryOver = 0, period }, context) => {
     if (carryOver > 0 && 'rolling' in period) {
       refuse(context, 'has no period to come from: a rolling one has no end', 'Leave it out.', ['carry_over']);
     }

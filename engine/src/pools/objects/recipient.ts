@@ -12,6 +12,7 @@ import {
 } from '../fields/primitives.js';
 import { scheduleField, zoneField } from '../schedule/schedule.js';
 import { check, checkUpdate, type ObjectCheck } from './check.js';
+import { MAX_TEAM, TEAM_ATTRIBUTE } from './team.js';
 
 /** States a recipient may be in; a work is given only to AVAILABLE ones. */
 export const RECIPIENT_STATES = [
@@ -98,6 +99,10 @@ const recipientSchema = z
   .superRefine((value, context) => {
     if (Object.keys(value.attributes).length > 128) {
       refuse(context, 'has more than 128 keys', 'Remove some.', ['attributes']);
+    }
+    if ((value.attributes[TEAM_ATTRIBUTE]?.string_value?.length ?? 0) > MAX_TEAM) {
+      const remedy = 'Give its team a shorter name.';
+      refuse(context, `has more than ${MAX_TEAM} characters`, remedy, ['attributes', TEAM_ATTRIBUTE, 'string_value']);
     }
     const pools = value.memberships.map(({ pool_id }) => pool_id);
     if (new Set(pools).size < pools.length) {

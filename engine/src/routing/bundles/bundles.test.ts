@@ -204,9 +204,10 @@ describe('a bundle', () => {
     const kit = bundleKit(test.db);
     const queue = { name: 'pond', description: 'leads' };
     const pool = (name: string, config: JsonObject): JsonObject => ({ name, config });
+    const budget = { max_claims: 5, period: { fixed: 'day' }, scope: 'team' };
     const whole = bundleOf({
       pools: [
-        pool('claimed', { routing_mode: 'claim', claim_queue_id: 'pond' }),
+        pool('claimed', { routing_mode: 'claim', claim_queue_id: 'pond', claim: { budget } }),
         pool('pushed', { fallback: [{ kind: 'claim', target: 'pond' }] }),
       ],
       claim_queues: [queue],
@@ -221,7 +222,10 @@ describe('a bundle', () => {
     const [claimed] = await kit.directory.pools.list(kit.tenantId, { afterName: '', status: null, limit: 1 });
     expect(claimed?.fields.config).toMatchObject({ claim_queue_id: queueId });
     expect(await kit.directory.bundles.export(kit.tenantId)).toMatchObject({
-      pools: [{ config: { claim_queue_id: 'pond' } }, { config: { fallback: [{ target: 'pond' }] } }],
+      pools: [
+        { config: { claim_queue_id: 'pond', claim: { budget } } },
+        { config: { fallback: [{ target: 'pond' }] } },
+      ],
       claim_queues: [queue],
     });
     const changed = await apply(kit, { ...whole, claim_queues: [{ name: 'pond' }] });

@@ -31,14 +31,19 @@ export function notWorking({ itemId, recipientId }: ClaimCall, why: string): Duc
   return new DuctorError('claim_not_offered', `recipient ${recipientId} cannot claim item ${itemId}: ${why}`);
 }
 
-/** The budget of the recipient lets it claim no more. */
+/**
+ * The budget lets the recipient claim no more.
+ *
+ * @param at.team whose budget it is; null: the recipient's own
+ */
 export function notSpent(
   { recipientId }: ClaimCall,
   queueId: string,
   spending: Exclude<Spending, { kind: 'granted' }>,
-  nowUs: number,
+  { nowUs, team }: { readonly nowUs: number; readonly team: string | null },
 ): DuctorError {
-  const name = `recipient ${recipientId}`;
+  const who = `recipient ${recipientId}`;
+  const name = team === null ? who : `the team ${JSON.stringify(team)} of ${who}`;
   const code = 'claim_budget_exhausted';
   if (spending.kind === 'open') {
     const text = `${spending.open} of ${spending.limit} claims of queue ${queueId} open (budget.max_open)`;
@@ -47,7 +52,7 @@ export function notSpent(
   const retryAfterMs = Math.max(1, Math.ceil((spending.untilUs - nowUs) / 1000));
   const until = instant(spending.untilUs);
   if (spending.kind === 'cooling') {
-    return new DuctorError(code, `${name} claims nothing of queue ${queueId} until ${until}`, { retryAfterMs });
+    return new DuctorError(code, `${who} claims nothing of queue ${queueId} until ${until}`, { retryAfterMs });
   }
   const text = `${spending.used} of ${spending.limit} claims of queue ${queueId} (budget.max_claims)`;
   return new DuctorError(code, `${name} has used ${text}; the period ends at ${until}`, { retryAfterMs });

@@ -15,24 +15,19 @@ import {
   type StoredAssignment,
   type Verb,
 } from '../../capacity/index.js';
-import { changeItem, claimerKey, cooled, NO_USAGE, refund, spend } from '../../claims/index.js';
-import type { ClaimEvent, Claimer, ClaimItem, Usage } from '../../claims/index.js';
+import { changeItem, type ClaimEvent, type ClaimItem } from '../../claims/index.js';
 import { DuctorError } from '../../kernel/index.js';
-import { localTime, type PoolStatus, type RecipientStatus } from '../../pools/index.js';
+import type { PoolStatus, RecipientStatus } from '../../pools/index.js';
+import { Budgets, type BudgetWorld } from './budgets.js';
 import type { ClaimCall, ClaimResult } from './claim-call.js';
 import { noItem, notChanged, notSpent, notWorking } from './claim-errors.js';
 
 /** What was read under the locks. */
-export interface ClaimWorld {
-  readonly nowUs: number;
+export interface ClaimWorld extends BudgetWorld {
   readonly items: ReadonlyMap<string, ClaimItem>;
   readonly accounts: Accounts;
   /** Of claimed items. */
   readonly assignments: ReadonlyMap<string, StoredAssignment>;
-  /** By claimerKey. */
-  readonly usage: ReadonlyMap<string, Usage>;
-  /** Claims that have not ended, by claimerKey. */
-  readonly open: ReadonlyMap<string, number>;
   readonly pools: ReadonlyMap<string, PoolStatus>;
   readonly recipients: ReadonlyMap<string, RecipientStatus>;
   readonly newId: () => string;
@@ -49,11 +44,9 @@ export class Claiming {
   readonly #assignments: Map<string, StoredAssignment>;
   readonly #made = new Set<string>();
   readonly #ended = new Set<string>();
-  readonly #usage: Map<string, Usage>;
-  readonly #used = new Map<string, Claimer>();
-  readonly #open: Map<string, number>;
   readonly #assigned = new Set<string>();
   readonly #released = new Set<string>();
+  readonly budgets: Budgets;
   #accounts: Accounts;
   readonly events: ClaimEvent[] = [];
   /** Calls that changed something. */
@@ -63,8 +56,7 @@ export class Claiming {
     this.#world = world;
     this.#items = new Map(world.items);
     this.#assignments = new Map(world.assignments);
-    this.#usage = new Map(world.usage);
-    this.#open = new Map(world.open);
+    this.budgets = new Budgets(world);
     this.#accounts = world.accounts;
   }
 
@@ -95,10 +87,6 @@ export class Claiming {
   /** Assignments that have ended, those too that these calls have made. */
   get ended(): readonly StoredAssignment[] {
     return [...this.#ended].flatMap((id) => this.#assignments.get(id) ?? []);
-  }
-
-  get usage(): readonly (Claimer & { readonly usage: Usage })[] {
-    return [...this.#used].map(([key, claimer]) => ({ ...claimer, usage: this.#usage.get(key) ?? NO_USAGE }));
   }
 
   get accounts(): readonly AccountChange[] {
@@ -133,17 +121,14 @@ export class Claiming {
     if (admitted.kind !== 'changed') {
       return notAdmitted(`item ${item.itemId}`, admitted.kind === 'refused' ? admitted.admission : undefined);
     }
-    const key = claimerKey(item.queueId, call.recipientId);
-    const [usage, open] = [this.#usage.get(key) ?? NO_USAGE, this.#open.get(key) ?? 0];
-    const spending = spend(item.terms.budget, usage, nowUs, open, localTime);
-    if (spending.kind !== 'granted') return notSpent(call, item.queueId, spending, nowUs);
-    this.#setUsage(item.queueId, call.recipientId, spending.usage);
-    this.#open.set(key, open + 1);
+    const claimedFor = teamOf(item, this.#world.recipients.get(call.recipientId));
+    const spending = this.budgets.spend(item, call.recipientId, claimedFor);
+    if (spending.kind !== 'granted') return notSpent(call, item.queueId, spending, { nowUs, team: claimedFor });
     this.#accounts = admitted.accounts;
     this.#assigned.add(call.recipientId);
     this.#assignments.set(assignment.assignmentId, { ...assignment, ...admitted.assignment });
     this.#made.add(assignment.assignmentId);
-    const claimed = { ...item, assignmentId: assignment.assignmentId };
+    const claimed = { ...item, claimedFor, assignmentId: assignment.assignmentId };
     this.events.push({ kind: 'claimed', item: claimed });
     return claimed;
   }
@@ -159,30 +144,11 @@ export class Claiming {
       this.#assignments.set(assignment.assignmentId, { ...assignment, ...ended.assignment, endedAtUs: nowUs });
       this.#ended.add(assignment.assignmentId);
     }
-    const recipientId = was.claimedBy ?? '';
-    const key = claimerKey(was.queueId, recipientId);
-    this.#open.set(key, Math.max(0, (this.#open.get(key) ?? 0) - 1));
-    if (verb === 'release') this.#giveBack(was, recipientId, key);
+    this.budgets.ended(was);
+    if (verb === 'release') this.budgets.giveBack(was);
     // Who waits for a released item has to know whose it was.
     this.events.push({ kind: verb === 'release' ? 'released' : 'completed', item });
     return item;
-  }
-
-  /** What a release does to the budget of who releases. */
-  #giveBack({ terms, claimedUs, queueId }: ClaimItem, recipientId: string, key: string): void {
-    const { nowUs } = this.#world;
-    const usage = this.#usage.get(key) ?? NO_USAGE;
-    const refunded = refund(terms.budget, usage, claimedUs ?? nowUs, nowUs, localTime);
-    const restsUs = terms.cooldownAfterReleaseUs;
-    const after = restsUs === 0 ? refunded : cooled(refunded, nowUs + restsUs);
-    if (after !== usage) this.#setUsage(queueId, recipientId, after);
-  }
-
-  #setUsage(queueId: string, recipientId: string, usage: Usage): void {
-    const key = claimerKey(queueId, recipientId);
-    if (this.#usage.get(key) === usage) return;
-    this.#usage.set(key, usage);
-    this.#used.set(key, { queueId, recipientId });
   }
 
   #change(assignment: StoredAssignment, verb: Verb): Change {
@@ -202,6 +168,11 @@ export class Claiming {
     const isOff = pool.status !== 'STATUS_ACTIVE' && pool.status !== 'STATUS_PAUSED';
     return isOff ? notWorking(call, `pool ${poolId} has ${pool.status}`) : undefined;
   }
+}
+
+/** The team whose budget a claim of the item counts for; null: the recipient's own, or none. */
+export function teamOf({ terms }: ClaimItem, recipient: RecipientStatus | undefined): string | null {
+  return terms.budget?.scope === 'team' ? (recipient?.team ?? null) : null;
 }
 
 /** The assignment that a claim makes, before it is accepted. */

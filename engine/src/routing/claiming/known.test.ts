@@ -14,7 +14,7 @@ const open: ClaimItem = {
   ],
   terms: { allowsRelease: true, cooldownAfterReleaseUs: 0, budget: null },
   ...{ state: 'open', waiter: null, endsWith: null, queuedUs: 10, expiresUs: 20, nextUs: 20 },
-  ...{ claimedBy: null, assignmentId: null, claimedUs: null, releasedBy: null, endedUs: null },
+  ...{ claimedBy: null, claimedFor: null, assignmentId: null, claimedUs: null, releasedBy: null, endedUs: null },
 };
 const claimed: ClaimItem = { ...open, state: 'claimed', claimedBy: 'ana', assignmentId: 'a', claimedUs: 11 };
 

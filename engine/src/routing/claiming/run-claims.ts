@@ -1,7 +1,10 @@
 /**
  * One batch of calls about claims of one tenant in one transaction. Locks in this order, which is everybody's: accounts
- * of capacity, usage of budgets, items, each kind by id; what is decided by comes back with the lock or is read by
- * later statements. Then all is folded in the order in which it came, and written.
+ * of capacity, usage of recipients, usage of teams, items, each kind by id or name; what is decided by comes back with
+ * the lock or is read by later statements. Then all is folded in the order in which it came, and written.
+ *
+ * Which team a recipient is in is read between its account and the usage of its team: whoever changes that at the same
+ * time does it before or after, and the budget that is counted for is locked either way.
  */
 import {
   insertAssignments,
@@ -14,18 +17,24 @@ import {
 } from '../../capacity/index.js';
 import {
   countOpenClaims,
+  countTeamClaims,
   lockItems,
+  lockTeamUsage,
   lockUsage,
   readAsks,
+  readClaimedFor,
   tellWaiters,
+  teamKey,
   writeItems,
+  writeTeamUsage,
   writeUsage,
   type Claimer,
   type ClaimItem,
   type ClaimWaiters,
+  type TeamClaimer,
   type Usage,
 } from '../../claims/index.js';
-import { readPoolStatus, readRecipientStatus } from '../../pools/index.js';
+import { readPoolStatus, readRecipientStatus, type RecipientStatus } from '../../pools/index.js';
 import type { Queryable } from '../../store/index.js';
 import { deedOf, insertAudit } from '../../tenancy/index.js';
 import type { PoolView } from '../pipeline/view.js';
@@ -34,7 +43,7 @@ import { newClocks } from '../sla/new-clocks.js';
 import { insertClocks, type NewClock } from '../sla/sql/clocks.js';
 import type { ClaimCall, ClaimResult } from './claim-call.js';
 import { isExpiredAsk } from './claim-item-of.js';
-import { Claiming, type ClaimWorld } from './claiming.js';
+import { Claiming, teamOf, type ClaimWorld } from './claiming.js';
 
 /** What it needs beside the transaction. */
 export interface ClaimRunParts {
@@ -63,8 +72,34 @@ function claimersIn(calls: readonly ClaimCall[], items: ReadonlyMap<string, Clai
   return [...new Map(found.map((each) => [`${each.queueId}/${each.recipientId}`, each])).values()];
 }
 
+/**
+ * Teams in queues whose usage the calls may change: of those who claim, and those that what is given back counts for.
+ * The accounts of the recipients are locked.
+ */
+async function teamsIn(
+  tx: Queryable,
+  tenantId: string,
+  calls: readonly ClaimCall[],
+  items: ReadonlyMap<string, ClaimItem>,
+  recipients: ReadonlyMap<string, RecipientStatus>,
+): Promise<readonly TeamClaimer[]> {
+  const shared = calls.flatMap(({ verb, itemId, recipientId }) => {
+    const item = items.get(itemId);
+    return item?.terms.budget?.scope === 'team' ? [{ verb, item, recipientId }] : [];
+  });
+  const takes = shared.flatMap(({ verb, item, recipientId }): TeamClaimer[] => {
+    const team = teamOf(item, recipients.get(recipientId));
+    return verb === 'claim' && team !== null ? [{ queueId: item.queueId, team }] : [];
+  });
+  const given = shared.flatMap(({ verb, item }) => (verb === 'release' ? [item.itemId] : []));
+  const gives = await readClaimedFor(tx, tenantId, distinct(given));
+  return [...new Map([...takes, ...gives].map((each) => [teamKey(each.queueId, each.team), each])).values()];
+}
+
 /** What is locked. */
 interface Locked {
+  readonly recipients: ReadonlyMap<string, RecipientStatus>;
+  readonly teams: readonly TeamClaimer[];
   readonly claimers: readonly Claimer[];
   readonly usage: ReadonlyMap<string, Usage>;
   readonly items: ReadonlyMap<string, ClaimItem>;
@@ -79,16 +114,25 @@ async function lockAll(
 ): Promise<Locked> {
   await tx.query(LOCK_TIMEOUT);
   const claimers = claimersIn(calls, before);
-  await lockAccounts(tx, tenantId, distinct(calls.map(({ recipientId }) => recipientId)));
-  const usage = await lockUsage(tx, tenantId, claimers);
-  return { claimers, usage, items: await lockItems(tx, tenantId, distinct(calls.map(({ itemId }) => itemId))) };
+  const recipientIds = distinct(calls.map(({ recipientId }) => recipientId));
+  await lockAccounts(tx, tenantId, recipientIds);
+  const recipients = await readRecipientStatus(tx, tenantId, recipientIds);
+  const teams = await teamsIn(tx, tenantId, calls, before, recipients);
+  const usage = new Map([...(await lockUsage(tx, tenantId, claimers)), ...(await lockTeamUsage(tx, tenantId, teams))]);
+  return {
+    recipients,
+    teams,
+    claimers,
+    usage,
+    items: await lockItems(tx, tenantId, distinct(calls.map(({ itemId }) => itemId))),
+  };
 }
 
 async function readWorld(
   tx: Queryable,
   tenantId: string,
   calls: readonly ClaimCall[],
-  { claimers, usage, items }: Locked,
+  { recipients, teams, claimers, usage, items }: Locked,
   newId: () => string,
 ): Promise<ClaimWorld> {
   const recipientIds = distinct(calls.map(({ recipientId }) => recipientId));
@@ -97,14 +141,16 @@ async function readWorld(
   const pools = distinct([...items.values()].map(({ poolId }) => poolId)).map((poolId) => ({ tenantId, poolId }));
   return {
     ...(await readAccounts(tx, tenantId, recipientIds)),
-    ...{ items, usage, newId },
+    ...{ items, usage, newId, recipients },
     assignments:
       assignmentIds.length === 0
         ? new Map<string, StoredAssignment>()
         : await readAssignments(tx, tenantId, assignmentIds),
-    open: queueIds.length === 0 ? new Map() : await countOpenClaims(tx, tenantId, recipientIds, queueIds),
+    open: new Map([
+      ...(queueIds.length === 0 ? [] : await countOpenClaims(tx, tenantId, recipientIds, queueIds)),
+      ...(await countTeamClaims(tx, tenantId, teams)),
+    ]),
     pools: await readPoolStatus(tx, pools),
-    recipients: await readRecipientStatus(tx, tenantId, recipientIds),
   };
 }
 
@@ -132,7 +178,8 @@ async function clocksOf(
 async function write(tx: Queryable, tenantId: string, claiming: Claiming, parts: ClaimRunParts): Promise<void> {
   if (claiming.done.length === 0) return;
   await writeAccounts(tx, tenantId, claiming.accounts);
-  await writeUsage(tx, tenantId, claiming.usage);
+  await writeUsage(tx, tenantId, claiming.budgets.used);
+  await writeTeamUsage(tx, tenantId, claiming.budgets.usedByTeams);
   await writeItems(tx, claiming.items);
   await insertAssignments(tx, tenantId, claiming.made);
   // The runs with which it ends may have ended since the item was queued.

@@ -123,6 +123,7 @@ function budgetOf(budget: NonNullable<PoolConfig['claim']>['budget']): BudgetTer
   if (budget === undefined) return null;
   const { period } = budget;
   return {
+    scope: budget.scope ?? 'recipient',
     maxClaims: budget.max_claims,
     period:
       'fixed' in period

@@ -3,8 +3,9 @@
  * of an item, of the account of who claims it and of the box of who waits happens at one instant.
  */
 import { onDay, utcDay, type Account, type StoredAssignment } from '../../capacity/index.js';
-import { claimerKey, freshItem, lookAt, type ClaimEvent, type ClaimItem } from '../../claims/index.js';
+import { claimerKey, freshItem, lookAt, teamKey, type ClaimEvent, type ClaimItem } from '../../claims/index.js';
 import type { NewClaimItem, Usage } from '../../claims/index.js';
+import { teamNamed } from '../../pools/index.js';
 import {
   Claiming,
   everybody,
@@ -73,19 +74,22 @@ export class MemoryClaims {
       return [id, onDay({ ...account, maxConcurrent, dailyLimit }, utcDay(nowUs))];
     });
     const open = new Map<string, number>();
-    for (const { state, queueId, claimedBy } of this.items.values()) {
+    for (const { state, queueId, claimedBy, claimedFor } of this.items.values()) {
       if (state !== 'claimed' || claimedBy === null) continue;
-      const key = claimerKey(queueId, claimedBy);
-      open.set(key, (open.get(key) ?? 0) + 1);
+      const keys = [claimerKey(queueId, claimedBy), ...(claimedFor === null ? [] : [teamKey(queueId, claimedFor)])];
+      for (const key of keys) open.set(key, (open.get(key) ?? 0) + 1);
     }
     return {
       ...{ nowUs, newId, open, items: new Map(this.items), accounts: new Map(accounts) },
       ...{ assignments: new Map(this.assignments), usage: new Map(this.#usage) },
       pools: new Map(views.map(({ id, document }) => [id, { status: 'STATUS_ACTIVE', isKilled: document.isKilled }])),
       recipients: new Map(
-        [...members].map(([id, { state, isActive }]) => [
+        [...members].map(([id, { state, isActive, scope }]) => [
           id,
-          { state, status: isActive ? 'STATUS_ACTIVE' : 'STATUS_INACTIVE' },
+          {
+            ...{ state, status: isActive ? 'STATUS_ACTIVE' : 'STATUS_INACTIVE' },
+            team: teamNamed(scope.attributes['team']),
+          },
         ]),
       ),
     };
@@ -97,8 +101,9 @@ export class MemoryClaims {
     const value = calls.map((call) => claiming.act(call));
     for (const item of claiming.items) this.items.set(item.itemId, item);
     for (const each of [...claiming.made, ...claiming.ended]) this.assignments.set(each.assignmentId, each);
-    for (const { queueId, recipientId, usage } of claiming.usage)
-      this.#usage.set(claimerKey(queueId, recipientId), usage);
+    const { used, usedByTeams } = claiming.budgets;
+    for (const { queueId, recipientId, usage } of used) this.#usage.set(claimerKey(queueId, recipientId), usage);
+    for (const { queueId, team, usage } of usedByTeams) this.#usage.set(teamKey(queueId, team), usage);
     for (const { recipientId, account } of claiming.accounts) this.ground.accounts.set(recipientId, account);
     for (const itemId of servedBy(claiming.events.flatMap(newsOf))) {
       const item = this.items.get(itemId);

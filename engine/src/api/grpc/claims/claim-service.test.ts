@@ -188,6 +188,45 @@ describe('a claim', () => {
     expect((await act('claim', e, only)).error.code).toBe('');
   });
 
+  it('counts for the team that the recipient is in, where the budget is shared', async () => {
+    const budget = { max_claims: 2, period: { rolling: '1h' }, scope: 'team', release_refunds: true };
+    const { poolId, ids } = await pondOf(2, { budget }, { attributes: { team: { string_value: 'west' } } });
+    const [first = '', second = ''] = ids;
+    const alone = { name: 'alone', state: 'RECIPIENT_STATE_AVAILABLE' };
+    const third = (await rest('POST', `/api/pools/${poolId}/recipients`, alone)).data.id;
+    const [a = '', b = '', c = '', d = ''] = await Promise.all([1, 2, 3, 4].map(() => queued(poolId)));
+    await act('claim', a, first);
+    await act('claim', b, second, 1);
+    const refused = await act('claim', c, first, 1);
+    expect(refused.error).toMatchObject({
+      code: 'claim_budget_exhausted',
+      message: expect.stringMatching(/the team "west" of recipient .* has used 2 of 2 claims/),
+    });
+    // Who is in no team counts by itself; who moves has what its new team has left.
+    expect((await act('claim', c, third)).error.code).toBe('');
+    await rest('PATCH', `/api/recipients/${first}`, { attributes: { team: { string_value: 'east' } } });
+    expect((await act('claim', d, first, 1)).error.code).toBe('');
+    // What it gives back counts no more for the team that it was counted for.
+    await act('release', a, first, 1);
+    expect((await act('claim', a, second)).error.code).toBe('');
+    const e = await queued(poolId);
+    expect((await act('claim', e, second)).error.message).toContain('the team "west"');
+    expect((await act('claim', e, first)).error.code).toBe('');
+  });
+
+  it('bounds what a team has open together, and lets its recipients rest each for itself', async () => {
+    const budget = { max_claims: 9, period: { rolling: '1h' }, scope: 'team', max_open: 1, cooldown_after_claim: '1h' };
+    const { poolId, ids } = await pondOf(2, { budget }, { attributes: { team: { string_value: 'west' } } });
+    const [first = '', second = ''] = ids;
+    const [a, b, c] = [await queued(poolId), await queued(poolId), await queued(poolId)];
+    await act('claim', a, first);
+    expect((await act('claim', b, second, 1)).error.message).toMatch(/the team "west" .* has 1 of 1 claims .* open/);
+    await act('complete', a, first);
+    expect((await act('claim', b, second, 1)).error.code).toBe('');
+    await act('complete', b, second);
+    expect((await act('claim', c, first)).error.message).toMatch(/recipient \S+ claims nothing of queue \S+ until/);
+  });
+
   it('is for those alone to whom the item is offered', async () => {
     const { poolId, ids } = await pondOf(2, { waves: [{ size: 1 }, { after: '1h' }] });
     const stranger = await pondOf(1);

@@ -8,14 +8,17 @@ export interface Claimer {
   readonly recipientId: string;
 }
 
+/** What is kept of periods. */
+export interface StoredPeriods {
+  readonly fixed?: Readonly<Record<string, FixedUse>>;
+  readonly rolling?: Readonly<Record<string, readonly number[]>>;
+}
+
 interface UsageRow extends Row {
   readonly queue_id: string;
   readonly recipient_id: string;
   readonly cooling_until: number;
-  readonly periods: {
-    readonly fixed?: Readonly<Record<string, FixedUse>>;
-    readonly rolling?: Readonly<Record<string, readonly number[]>>;
-  };
+  readonly periods: StoredPeriods;
 }
 
 const ENSURE = prepared(

@@ -30,8 +30,9 @@ function bodyOf(item: NewClaimItem): Buffer {
 
 /** A new item as it stands at first. */
 export function freshItem(item: NewClaimItem): ClaimItem {
-  const none = { claimedBy: null, assignmentId: null, claimedUs: null, releasedBy: null, endedUs: null, nextUs: null };
-  const fresh: ClaimItem = { ...item, ...firstOffer(item), ...none, state: 'open', declined: [] };
+  const none = { claimedBy: null, claimedFor: null, assignmentId: null, claimedUs: null, releasedBy: null };
+  const rest = { endedUs: null, nextUs: null, state: 'open', declined: [] } as const;
+  const fresh: ClaimItem = { ...item, ...firstOffer(item), ...none, ...rest };
   return { ...fresh, nextUs: nextLookUs(fresh, fresh.queuedUs) };
 }
 

@@ -4,7 +4,7 @@ import type { ClaimItem, ClaimState, ClaimTerms, ClaimWave } from '../claim-item
 /** Columns of an item `i`. */
 export const ITEM_COLUMNS = `i.tenant_id, i.item_id, i.queue_id, i.pool_id, i.decision_id, i.work, i.rules, i.waiter,
   i.claimants, i.units, i.opened, i.visible, i.declined, i.state, i.queued_at, i.expires_at, i.claimed_by,
-  i.assignment_id, i.claimed_at, i.released_by, i.ended_at, i.next_at, i.ends_with`;
+  i.assignment_id, i.claimed_at, i.released_by, i.ended_at, i.next_at, i.ends_with, i.claimed_for`;
 
 /** What of an item is kept as `work`. */
 export interface StoredWork {
@@ -45,6 +45,7 @@ export interface ItemRow extends Row {
   readonly ended_at: number | null;
   readonly next_at: number | null;
   readonly ends_with: string | null;
+  readonly claimed_for: string | null;
 }
 
 /** The item that a row holds. */
@@ -58,6 +59,6 @@ export function toItem(row: ItemRow): ClaimItem {
     claimants: row.claimants.map((recipientId, index) => ({ recipientId, units: row.units[index] ?? 1 })),
     ...{ state: row.state, queuedUs: row.queued_at, expiresUs: row.expires_at, claimedBy: row.claimed_by },
     ...{ assignmentId: row.assignment_id, claimedUs: row.claimed_at, releasedBy: row.released_by },
-    ...{ endedUs: row.ended_at, nextUs: row.next_at, endsWith: row.ends_with },
+    ...{ endedUs: row.ended_at, nextUs: row.next_at, endsWith: row.ends_with, claimedFor: row.claimed_for },
   };
 }

@@ -53,7 +53,7 @@ export async function queuesWithWork(
   return new Set(rows.map(({ queue_id }) => queue_id));
 }
 
-/** Removes locked queues, and what recipients have used of them. */
+/** Removes locked queues, and what recipients and teams have used of them. */
 export async function deleteQueues(tx: Queryable, tenantId: string, queueIds: readonly string[]): Promise<void> {
   if (queueIds.length === 0) return;
   const ids = [tenantId, uuidArray(queueIds)];
@@ -62,4 +62,5 @@ export async function deleteQueues(tx: Queryable, tenantId: string, queueIds: re
     'delete from ductor.claim_budget_usage where tenant_id = $1::uuid and queue_id = any($2::uuid[])',
     ids,
   );
+  await tx.query('delete from ductor.claim_team_usage where tenant_id = $1::uuid and queue_id = any($2::uuid[])', ids);
 }

@@ -1,4 +1,5 @@
 import { prepared, uuidArray, type Queryable, type Row } from '../../../store/index.js';
+import { teamNamed } from '../../objects/team.js';
 
 /** Whether a pool works. */
 export interface PoolStatus {
@@ -12,6 +13,8 @@ export interface RecipientStatus {
   readonly status: string;
   /** `RECIPIENT_STATE_AVAILABLE` and so on. */
   readonly state: string;
+  /** The team that it is in; null: in none. */
+  readonly team: string | null;
 }
 
 const POOLS = prepared(
@@ -21,9 +24,17 @@ const POOLS = prepared(
 );
 const RECIPIENTS = prepared(
   'pools_read_recipient_status',
-  `select r.recipient_id as id, r.status, r.state from ductor.recipient r
+  `select r.recipient_id as id, r.status, r.state, r.fields #>> '{attributes,team,string_value}' as team
+    from ductor.recipient r
     where r.tenant_id = $1::uuid and r.recipient_id = any($2::uuid[])`,
 );
+
+interface StatusRow extends Row {
+  readonly id: string;
+  readonly status: string;
+  readonly state: string;
+  readonly team: string | null;
+}
 
 /** A pool of a tenant. */
 export interface TenantPool {
@@ -50,9 +61,6 @@ export async function readRecipientStatus(
   tenantId: string,
   recipientIds: readonly string[],
 ): Promise<ReadonlyMap<string, RecipientStatus>> {
-  const { rows } = await db.query<Row & { id: string; status: string; state: string }>(RECIPIENTS, [
-    tenantId,
-    uuidArray(recipientIds),
-  ]);
-  return new Map(rows.map(({ id, status, state }) => [id, { status, state }]));
+  const { rows } = await db.query<StatusRow>(RECIPIENTS, [tenantId, uuidArray(recipientIds)]);
+  return new Map(rows.map(({ id, status, state, team }) => [id, { status, state, team: teamNamed(team) }]));
 }

@@ -229,7 +229,7 @@ export interface ClaimWave {
   after?: string | undefined;
 }
 
-/** How much one recipient may claim of the queue. */
+/** How much a recipient, or a team together, may claim of the queue. */
 export interface ClaimBudget {
   /** In each period, 1 to 10,000. */
   maxClaims: number;
@@ -248,7 +248,7 @@ export interface ClaimBudget {
   releaseRefunds?:
     | boolean
     | undefined;
-  /** "recipient" (default). */
+  /** "recipient" (default): each has its own. "team": shared by all whose attribute "team" is the same text. */
   scope?:
     | string
     | undefined;
