@@ -1,8 +1,8 @@
 /**
- * 16 claimers in four teams and one without a team, over three nodes that share nothing but a database, want 400 items,
- * while sessions are cut again and again. The claimers of a team share its budgets, in two queues at once, and two of
+ * 16 claimers, most of them in four teams, over three nodes that share nothing but a database, want 400 items while
+ * sessions are cut again and again. The claimers of a team share its budgets, in two queues at once, and two of
  * them change their team on the way. Whatever happens at the same time: each team has exactly what its budget lets it,
- * no more than `max_open` of it at any moment, and nothing dies of a deadlock. A node that comes later goes on counting.
+ * no more than `max_open` of it at any moment, and nothing dies of a deadlock. A node that comes later counts on.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { memoryBus } from '../../engine/src/bus/index.js';
