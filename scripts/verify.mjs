@@ -1,7 +1,7 @@
-// `npm run verify`: everything CI checks, in one command. With --ci also what needs CI's machine: the suites of the
-// store on a real PostgreSQL server and dumps of it, the bus on a real Redis server, more fuzz, the simulator's 2,000
-// seeds, and another release of Node.js. Ends with one line, "N passed, N failed": every test of a vitest run counts as
-// one, and so does every other check. Exits with 1 when something failed.
+// `npm run verify`: everything CI checks, in one command. With --ci also what needs CI's machine: every suite that
+// holds SQL on a real PostgreSQL server and dumps of it, the bus and the tests of several nodes on a real Redis server,
+// more fuzz, the simulator's 2,000 seeds, and another release of Node.js. Ends with one line, "N passed, N failed":
+// every test of a vitest run counts as one, and so does every other check. Exits with 1 when something failed.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCheck, seconds } from './lib/check.mjs';
@@ -25,26 +25,51 @@ function storeFolders() {
   return names.map((name) => `engine/src/store/${name}/`);
 }
 
-/** Store and dumps on a real server; a check that fails when the machine has none. */
+/**
+ * Rooms and contracts whose tests ask PostgreSQL something, beside the store. Left out: the door's other ones, which
+ * ask by the same statements, and those of rooms whose tests need no database.
+ */
+const SQL_SUITES = [
+  'test/contract/',
+  ...['store-postgres', 'registry', 'retention'].map((room) => `engine/src/workflow/${room}/`),
+  ...['schedules', 'tenancy', 'capacity', 'bridge/endpoint'].map((room) => `engine/src/${room}/`),
+  ...['claims', 'routing', 'runs'].map((room) => `engine/src/api/grpc/${room}/`),
+];
+
+/** Tests of several nodes, some of them processes, which hear of each other by the bus. */
+const NODE_SUITES = [
+  ...['coordinator-postgres', 'postgres-semaphores', 'postgres-signal-race'].map((name) => `test/contract/${name}`),
+  ...['rolling-restart', 'queues'].map((name) => `test/fault/${name}`),
+];
+
+/** All that holds SQL, and dumps, on a real server; a check that fails when the machine has none. */
 async function serverChecks() {
   const found = await findPostgres();
   const server = `PostgreSQL ${found ? Math.floor(found.version / 10_000) : '15'}`;
   if (!found) return [{ name: server, command: 'sh', args: ['-c', 'echo "no PostgreSQL server found"; exit 1'] }];
   const env = { DUCTOR_TEST_DATABASE_URL: found.url, DUCTOR_TEST_PG_DUMP: 'required' };
-  const on = (name, args) => ({
+  const on = (name, args, more = {}) => ({
     name: `${name} on ${server}`,
     command: 'vitest',
     args: ['run', ...args],
-    env,
+    env: { ...env, ...more },
     isVitest: true,
+    limitMinutes: 15,
   });
-  return [on('store', storeFolders()), on('dump', ['--project', 'process', 'test/fault/backup.test.ts', '-t', 'dump'])];
+  return [
+    on('store', storeFolders()),
+    on('contracts', ['--project', 'unit', ...SQL_SUITES], { DUCTOR_REPLAY_DECISIONS: '500' }),
+    on('dump', ['--project', 'process', 'test/fault/backup.test.ts', '-t', 'dump']),
+  ];
 }
 
-/** The bus on a real Redis server; without one its tests, which `npm test` leaves out then, fail. */
-function busCheck() {
-  const env = { DUCTOR_TEST_REDIS: 'required' };
-  return { name: 'bus on Redis', command: 'vitest', args: ['run', 'engine/src/bus/'], env, isVitest: true };
+/** The bus and several nodes on a real Redis server; without one these tests fail. */
+function redisChecks() {
+  const on = (name, args, env) => ({ name: `${name} on Redis`, command: 'vitest', args, env, isVitest: true });
+  return [
+    on('bus', ['run', 'engine/src/bus/'], { DUCTOR_TEST_REDIS: 'required' }),
+    on('nodes', ['run', ...NODE_SUITES], { DUCTOR_TEST_REDIS: 'required', DUCTOR_TEST_BUS: 'redis' }),
+  ];
 }
 
 /** More inputs than `npm test` gives each target. */
@@ -56,7 +81,7 @@ function fuzzCheck() {
 
 /** What only CI runs. */
 async function ciChecks() {
-  const checks = [...(await serverChecks()), busCheck(), fuzzCheck()];
+  const checks = [...(await serverChecks()), ...redisChecks(), fuzzCheck()];
   if (readJson('package.json').scripts.simulate) {
     const args = ['run', '--silent', 'simulate', '--', '--seeds', '2000', '--require'];
     checks.push({ name: 'simulate 2,000 seeds', command: 'npm', args, limitMinutes: 20 });

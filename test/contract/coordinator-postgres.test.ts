@@ -1,5 +1,5 @@
 /** The coordinator on the real stores: two nodes on one Postgres, one of them dies, answers are lost. */
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { setTimeout as pause } from 'node:timers/promises';
 import { systemClock, systemRandom, uuidV7 } from '../../engine/src/kernel/index.js';
 import {
@@ -11,7 +11,8 @@ import {
 import { jsonValue } from '../../engine/src/workflow/machine/index.js';
 import { MemoryInvoker, refOf } from '../../engine/src/workflow/testing/memory-invoker.js';
 import { sequence } from '../../engine/src/workflow/testing/plan-builder.js';
-import { localBus, untilDeath } from '../support/postgres-node.js';
+import { untilDeath } from '../support/postgres-node.js';
+import { closeTestBus, sharedBus } from '../support/test-bus.js';
 import { postgresWorld, type PostgresProcess, type PostgresWorld } from '../support/postgres-world.js';
 
 const PLAN = sequence('a', 'b', 'c');
@@ -36,6 +37,7 @@ beforeEach(async () => {
   world = await postgresWorld();
   tenantId = uuidV7(Date.now() * 1000, random);
 });
+afterAll(closeTestBus);
 afterEach(() => world.close());
 
 async function join(bus: Bus, counts: Map<string, number>): Promise<Node> {
@@ -109,7 +111,7 @@ async function openOf(runIds: readonly string[], node: Node): Promise<readonly s
 describe('the coordinator on Postgres', () => {
   it('runs many workflows to their end, over answers that are lost', async () => {
     const counts = new Map<string, number>();
-    const node = await join(localBus(), counts);
+    const node = await join(await sharedBus(), counts);
     const runIds: string[] = [];
     for (let round = 0; round < 5; round += 1) {
       node.process.loseNextAnswer?.();
@@ -125,7 +127,7 @@ describe('the coordinator on Postgres', () => {
 
   it('goes on where a killed node stopped', async () => {
     const counts = new Map<string, number>();
-    const bus = localBus();
+    const bus = await sharedBus();
     const dying = await join(bus, counts);
     const heir = await join(bus, counts);
     for (let tries = 0; heir.coordinator.ownedShards().length < 128 && tries < 100; tries += 1) await pause(50);

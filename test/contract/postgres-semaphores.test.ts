@@ -1,5 +1,5 @@
 /** Semaphores on Postgres: two coordinators, hot keys, lost answers, a node that dies; never over a limit. */
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { setTimeout as pause } from 'node:timers/promises';
 import { systemClock, systemRandom, uuidV7 } from '../../engine/src/kernel/index.js';
 import { openDatabase, type Database } from '../../engine/src/store/index.js';
@@ -12,7 +12,7 @@ import {
 import { jsonValue } from '../../engine/src/workflow/machine/index.js';
 import { MemoryInvoker, refOf } from '../../engine/src/workflow/testing/memory-invoker.js';
 import { planOf, template } from '../../engine/src/workflow/testing/plan-builder.js';
-import { localBus } from '../support/postgres-node.js';
+import { closeTestBus, sharedBus } from '../support/test-bus.js';
 import { postgresWorld, type PostgresProcess, type PostgresWorld } from '../support/postgres-world.js';
 import { until } from '../support/wait.js';
 
@@ -37,6 +37,7 @@ beforeEach(async () => {
   db = openDatabase({ url: world.url, applicationName: 'ductor test', maxConnections: 2 });
   tenantId = uuidV7(Date.now() * 1000, random);
 });
+afterAll(closeTestBus);
 afterEach(async () => {
   await db.close();
   await world.close();
@@ -134,7 +135,7 @@ async function rowsOf(table: string): Promise<number> {
 describe('semaphores on Postgres', () => {
   it('let nobody in over a limit and lose nobody, with two nodes and lost answers', { timeout: 200_000 }, async () => {
     const meter = new Meter();
-    const bus = localBus();
+    const bus = await sharedBus();
     const nodes = [await join(bus, meter), await join(bus, meter)];
     await until('both to own shards', () => nodes.every(({ coordinator }) => coordinator.ownedShards().length > 100), {
       ...{ limitMs: 20_000, everyMs: 50 },

@@ -4,7 +4,7 @@
  * its chain; whatever was not is refused with run_closed.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
 import { DuctorError, systemClock, systemRandom, uuidV7 } from '../../engine/src/kernel/index.js';
 import { openDatabase, type Database } from '../../engine/src/store/index.js';
 import { createCoordinator, type Bus, type Coordinator } from '../../engine/src/workflow/coordinator/index.js';
@@ -12,7 +12,8 @@ import { decodeEntries } from '../../engine/src/workflow/journal/index.js';
 import { jsonValue, type ExpressionScope, type Signal } from '../../engine/src/workflow/machine/index.js';
 import { MemoryInvoker } from '../../engine/src/workflow/testing/memory-invoker.js';
 import { edge, planOf, template } from '../../engine/src/workflow/testing/plan-builder.js';
-import { localBus, untilDeath } from '../support/postgres-node.js';
+import { untilDeath } from '../support/postgres-node.js';
+import { closeTestBus, sharedBus } from '../support/test-bus.js';
 import { postgresWorld, type PostgresProcess, type PostgresWorld } from '../support/postgres-world.js';
 import { until } from '../support/wait.js';
 
@@ -55,6 +56,7 @@ beforeEach(async () => {
   db = openDatabase({ url: world.url, applicationName: 'ductor test', maxConnections: 2 });
   tenantId = uuidV7(clock.nowUs(), random);
 });
+afterAll(closeTestBus);
 afterEach(async () => {
   await db.close();
   await world.close();
@@ -211,7 +213,7 @@ function check({ received, taken, ends }: Seen, { accepted, refused, unsure }: T
 }
 
 it('signals are seen once or refused, early ones and those in a crash included', { timeout: 300_000 }, async () => {
-  const bus = localBus();
+  const bus = await sharedBus();
   const nodes = await Promise.all([join(bus), join(bus), join(bus)]);
   const isShared = (): boolean => nodes.every(({ coordinator }) => coordinator.ownedShards().length > 50);
   await until('all engines to own shards', isShared, { limitMs: 60_000, everyMs: 50 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { type Child, type Exit, ROOT, startChild } from './child.js';
 import { endEmbeddedPostgres, scratchFolder } from './scratch.js';
+import { busSettings } from './test-bus.js';
 import { until } from './wait.js';
 
 /** Secret of all engines that tests start on a database: their tokens and key hashes agree. */
@@ -92,7 +93,7 @@ export class Engine {
     const child = startChild({
       name: this.name,
       args: [BIN, ...this.#arguments(file)],
-      env: { ...this.#settings(), ...this.#options.env },
+      env: { ...(await this.#settings()), ...this.#options.env },
       onLine: (line) => this.#heard(line),
     });
     this.#metrics = [];
@@ -154,10 +155,11 @@ export class Engine {
     return ['dev', '--port', String(this.#port), '--data-dir', dataDir, '--ready-file', file];
   }
 
-  #settings(): Readonly<Record<string, string>> {
+  async #settings(): Promise<Readonly<Record<string, string>>> {
     const { databaseUrl } = this.#options;
     if (databaseUrl === undefined) return {};
-    return { DATABASE_URL: databaseUrl, DUCTOR_SECRET: TEST_SECRET, DUCTOR_PORT: String(this.#port) };
+    const bus = await busSettings();
+    return { DATABASE_URL: databaseUrl, DUCTOR_SECRET: TEST_SECRET, DUCTOR_PORT: String(this.#port), ...bus };
   }
 }
 

@@ -3,6 +3,7 @@ import { afterAll, expect } from 'vitest';
 import { killChildren, leftAlive } from './child.js';
 import { discardEngines } from './engine.js';
 import { removeScratchFolders } from './scratch.js';
+import { closeTestBus } from './test-bus.js';
 
 /**
  * Call at the top of a test file, after testDatabase (hooks run last first): after its tests every child is killed,
@@ -12,6 +13,7 @@ export function cleanUpProcesses(): void {
   afterAll(async () => {
     await killChildren();
     await discardEngines();
+    await closeTestBus();
     removeScratchFolders();
     expect(leftAlive(), 'processes that outlived their test').toEqual([]);
   });
