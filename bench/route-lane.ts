@@ -3,9 +3,10 @@
  * committed and can be replayed, by a stateless score and by exact round robin in one pool. 12 recipients, 5 rules, one
  * CEL score.
  *
- * The node is a process of its own, the calls come from this one; the database is that of DUCTOR_TEST_DATABASE_URL
- * (default: an embedded one). Rates are wall time and fall with whatever else the machine does; `us` is the processor
- * time that the node takes for a decision, which hardly does.
+ * The node is a process of its own, the calls come from this one, over connections that cost it next to nothing
+ * (grpc-caller.ts); the database is that of DUCTOR_TEST_DATABASE_URL (default: an embedded one). Rates are wall time and
+ * fall with whatever else the machine does; `us` is the processor time that the node takes for a decision, which hardly
+ * does.
  *
  * Run: npx tsx bench/route-lane.ts [seconds for each figure, default 4]
  */
@@ -16,7 +17,7 @@ import {
   RoutingServiceService as R,
 } from '../engine/src/gen/ductor/v1/routing.js';
 import { bearer, httpCall } from '../engine/src/api/testing/http-call.js';
-import { rawCall, testClient, type TestClient } from '../engine/src/api/grpc/testing/test-client.js';
+import { GrpcCaller } from './grpc-caller.js';
 import { serveNode, startNode, type ServedNode } from './serve-node.js';
 
 const SECONDS = Number(process.argv[2] ?? 4);
@@ -105,11 +106,6 @@ const routableOf = (number: number) => ({
   attributes: { amount: 1000 + ((number * 997) % 80_000), state: 'TX' },
 });
 
-async function call(client: TestClient, path: string, bytes: Uint8Array): Promise<void> {
-  const { error } = await rawCall(client, { path, responseStream: false }, Buffer.from(bytes));
-  if (error !== null) throw error;
-}
-
 /** 64 requests, encoded beforehand. */
 function requests(make: (number: number) => Uint8Array): (number: number) => Uint8Array {
   const made = Array.from({ length: 64 }, (_, number) => make(number));
@@ -118,7 +114,11 @@ function requests(make: (number: number) => Uint8Array): (number: number) => Uin
 
 async function measureAll(node: ServedNode<Hello>): Promise<void> {
   const { address, apiKey } = node.hello;
-  const client = testClient(address, apiKey);
+  // A node takes 100 calls at once on a connection.
+  const headers = { authorization: `Bearer ${apiKey}` };
+  const callers = await Promise.all([1, 2].map(() => GrpcCaller.open(address, headers)));
+  const call = async (path: string, number: number, bytes: Uint8Array): Promise<void> =>
+    callers[number % callers.length]?.call(path, bytes);
   const score = { strategy: 'score', config: { strategy_params: { expr: SCORE } } };
   const scored = await makePool(address, apiKey, { name: 'scored', ...score });
   const turns = await makePool(address, apiKey, { name: 'turns', strategy: 'round_robin' });
@@ -137,18 +137,18 @@ async function measureAll(node: ServedNode<Hello>): Promise<void> {
     RouteRequest.encode(RouteRequest.fromPartial({ poolId: turns, routable: routableOf(number) })).finish(),
   );
   await measure(node, 'preview, unary, 64 in flight', {
-    ...{ inFlight: 64, each: 1, call: (number) => call(client, R.previewRoute.path, preview(number)) },
+    ...{ inFlight: 64, each: 1, call: (number) => call(R.previewRoute.path, number, preview(number)) },
   });
   await measure(node, `preview, batches of ${BATCH}, 8 in flight`, {
-    ...{ inFlight: 8, each: BATCH, call: () => call(client, R.previewRoutes.path, previews) },
+    ...{ inFlight: 8, each: BATCH, call: (number) => call(R.previewRoutes.path, number, previews) },
   });
   await measure(node, 'route, committed, score, 128 in flight', {
-    ...{ inFlight: 128, each: 1, call: (number) => call(client, R.route.path, route(number)) },
+    ...{ inFlight: 128, each: 1, call: (number) => call(R.route.path, number, route(number)) },
   });
   await measure(node, 'route, committed, round robin, 128 in flight', {
-    ...{ inFlight: 128, each: 1, call: (number) => call(client, R.route.path, inTurn(number)) },
+    ...{ inFlight: 128, each: 1, call: (number) => call(R.route.path, number, inTurn(number)) },
   });
-  client.close();
+  for (const caller of callers) caller.close();
 }
 
 if (process.argv[2] === 'serve') await serve();

@@ -56,6 +56,7 @@ function keep(slices: readonly Done[]): void {
 }
 
 async function oneSlice(seed: number): Promise<Done> {
+  const beganMs = performance.now();
   const cast = await Cast.start();
   try {
     const slice = await runSlice(cast, { seed, runs: RUNS, faults: SLICE });
@@ -66,6 +67,11 @@ async function oneSlice(seed: number): Promise<Done> {
       ...{ seed, tookMs, runs, bodies, faults: slice.landed.length, wrong: [...wrong, ...weaknesses(slice)] },
       resumedMs: [...resumedMs],
     };
+  } catch (caught) {
+    // A slice that broke off proves nothing; the next one may say whether it was the machine.
+    const wrong = [`broke off: ${caught instanceof Error ? caught.message : String(caught)}`];
+    console.log(`seed ${seed}: ${wrong[0]}`);
+    return { seed, tookMs: performance.now() - beganMs, runs: 0, bodies: 0, faults: 0, wrong, resumedMs: [] };
   } finally {
     await killChildren();
     await discardEngines();
