@@ -20,12 +20,12 @@ const OVER = {
   routing_request: 'created_at < ductor.now_us() - 30 * 86400000000',
 } as const;
 
-/** Deletes what is over, in batches. */
+/** Deletes what is over, in batches. Rows that somebody has locked are left for the next time: nobody waits for it. */
 export async function maintainRouting(db: Queryable): Promise<void> {
   for (const [table, condition] of Object.entries(OVER)) {
     for (let deleted = BATCH; deleted === BATCH;) {
       const text = `delete from ductor.${table} where ctid = any(array(
-        select ctid from ductor.${table} where ${condition} limit ${BATCH}))`;
+        select ctid from ductor.${table} where ${condition} limit ${BATCH} for update skip locked))`;
       deleted = (await db.query(text)).rowCount;
     }
   }

@@ -7,6 +7,7 @@ import {
   deleteReservations,
   ensureFamilies,
   familiesInOrder,
+  familyName,
   forgetFamilies,
   insertReservations,
   lockAccounts,
@@ -249,6 +250,12 @@ export async function writeReservations(
   documents: ReadonlySet<string>,
 ): Promise<readonly string[]> {
   const stored: string[] = [];
+  const over = new Set(changes.ended.map(familyName));
+  // Before others are written, and what ends with this batch is not: an owner's bindings are locked once, in order.
+  await releaseOwners(
+    tx,
+    changes.ended.map(({ tenantId, rootId: owner }) => ({ tenantId, owner })),
+  );
   for (const { tenantId, states, accounts, bindings, firsts, probes, made, withdrawn } of changes.tenants) {
     const nameOfDocument = (digest: string): string => `${tenantId}/${digest}`;
     await writeStates(tx, tenantId, states);
@@ -259,14 +266,14 @@ export async function writeReservations(
     const items = made.flatMap(({ ask, decision, waiter }) => claimItemOf(tenantId, decision, ask, waiter) ?? []);
     await insertItems(tx, tenantId, items);
     await withdrawItems(tx, tenantId, withdrawn);
-    await writeBindings(tx, tenantId, bindings);
+    await writeBindings(
+      tx,
+      tenantId,
+      bindings.filter(({ owner = '' }) => !over.has(familyName({ tenantId, rootId: owner }))),
+    );
     await writeFirsts(tx, tenantId, firsts);
     await writeProbes(tx, tenantId, probes);
   }
-  await releaseOwners(
-    tx,
-    changes.ended.map(({ tenantId, rootId: owner }) => ({ tenantId, owner })),
-  );
   await noteOwnersEnd(tx, changes.closed);
   await insertReservations(tx, changes.added);
   await deleteReservations(tx, changes.released);

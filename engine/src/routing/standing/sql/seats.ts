@@ -1,3 +1,8 @@
+/**
+ * Seats and tiers of owners, and seats that are tried. Whoever deletes bindings locks them first, in everybody's order:
+ * by tenant, pool and key, as they are written in known-keys.ts. So of two that meet, one waits for the other and
+ * neither for ever.
+ */
 import { integerArray, prepared, uuidArray, type Queryable } from '../../../store/index.js';
 import type { Probe } from '../../core/candidate.js';
 
@@ -9,13 +14,21 @@ const PROBE = prepared(
 );
 const EVICT = prepared(
   'routing_evict_seat',
-  `delete from ductor.routing_binding
-    where tenant_id = $1::uuid and recipient_id = $2::uuid and owner is not null and tier is null`,
+  `with l as materialized (
+      select x.pool_id, x.affinity_key from ductor.routing_binding x
+        where x.tenant_id = $1::uuid and x.recipient_id = $2::uuid and x.owner is not null and x.tier is null
+        order by x.pool_id, x.affinity_key for update)
+    delete from ductor.routing_binding b using l
+      where b.tenant_id = $1::uuid and b.pool_id = l.pool_id and b.affinity_key = l.affinity_key`,
 );
 const RELEASE = prepared(
   'routing_release_owners',
-  `delete from ductor.routing_binding b using unnest($1::uuid[], $2::text[]) as n (tenant_id, owner)
-    where b.tenant_id = n.tenant_id and b.owner = n.owner`,
+  `with l as materialized (
+      select x.tenant_id, x.pool_id, x.affinity_key from ductor.routing_binding x
+        join unnest($1::uuid[], $2::text[]) as n (tenant_id, owner) on x.tenant_id = n.tenant_id and x.owner = n.owner
+        order by x.tenant_id, x.pool_id, x.affinity_key for update of x)
+    delete from ductor.routing_binding b using l
+      where b.tenant_id = l.tenant_id and b.pool_id = l.pool_id and b.affinity_key = l.affinity_key`,
 );
 const RELEASE_FREE = prepared(
   'routing_release_free_owners',
