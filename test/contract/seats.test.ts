@@ -53,7 +53,7 @@ type Deed =
 
 const select = fc.record({
   ...{ kind: fc.constant('select' as const), run: fc.nat(RUNS - 1), afterMs: fc.nat(50) },
-  ...{ way: fc.nat(2), attempt: fc.nat(4) },
+  ...{ way: fc.nat(4), attempt: fc.nat(4) },
 });
 const limit = fc.record({ kind: fc.constant('limit' as const), item: fc.nat(SEATS - 1), forMs: fc.nat(200) });
 const release = fc.record({ kind: fc.constant('release' as const), run: fc.nat(RUNS - 1) });
@@ -86,11 +86,15 @@ class Families {
   }
 }
 
-/** One way in which a family chooses: as the run at its top, as its child, or by Route under its id. */
+/**
+ * One way in which a family chooses: the run at its top or its child, by a SELECT step or by a ROUTE step for the
+ * family, or Route under its id.
+ */
 function ask([root, child]: Family, pool: SeatPool, way: number, attempt: number): Promise<Got> {
   const attributes = { retry_attempt: attempt };
   if (way === 2) return world.route(root.rootId, pool, attributes);
-  return world.select(way === 0 ? root : child, pool, attributes);
+  const run = way % 3 === 0 ? root : child;
+  return way > 2 ? world.routeStep(run, pool, attributes) : world.select(run, pool, attributes);
 }
 
 /** Whom the engine chose must be whom the class did; where all are limited, the one that is free first. */

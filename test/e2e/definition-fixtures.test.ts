@@ -63,17 +63,15 @@ async function replay(client: DuctorClient, cli: CommandLine, runId: string, fol
 const made = z.object({ data: z.object({ id: z.string() }) });
 
 /** Makes a pool that a fixture selects from. */
-async function makePool({ address, apiKey }: Engine, { name, recipients, claim }: FixturePool): Promise<void> {
+async function makePool({ address, apiKey }: Engine, { name, recipients, claim, config }: FixturePool): Promise<void> {
   const post = async (path: string, body: object): Promise<string> => {
     const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
     const answer = await fetch(`http://${address}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
     return made.parse(await answer.json()).data.id;
   };
-  const queued = claim === undefined ? {} : { config: { routing_mode: 'claim', claim } };
-  if (queued.config !== undefined) {
-    Object.assign(queued.config, { claim_queue_id: await post('/api/claim-queues', { name }) });
-  }
-  const poolId = await post('/api/pools', { name, ...queued });
+  const queued = claim === undefined ? {} : { routing_mode: 'claim', claim };
+  if (claim !== undefined) Object.assign(queued, { claim_queue_id: await post('/api/claim-queues', { name }) });
+  const poolId = await post('/api/pools', { name, config: { ...config, ...queued } });
   for (const recipient of recipients) {
     await post(`/api/pools/${poolId}/recipients`, { ...recipient, state: 'RECIPIENT_STATE_AVAILABLE' });
   }

@@ -3,6 +3,7 @@
  * by Route, and both are owned by the run at the top of the family. Nodes have nothing in common but the database, and
  * are made anew at will. Its time is the test's.
  */
+import { z } from 'zod';
 import { memoryBus } from '../../engine/src/bus/index.js';
 import { createCelCompiler } from '../../engine/src/expressions/index.js';
 import { systemClock, systemRandom, uuidV7 } from '../../engine/src/kernel/index.js';
@@ -19,6 +20,9 @@ import {
   prepareReservations,
   writeReservations,
 } from '../../engine/src/workflow/store-postgres/gate-reservations.js';
+
+/** What a ROUTE step puts out, as far as it matters here. */
+const shown = z.object({ slate: z.tuple([z.object({ recipient_id: z.string() })]) });
 
 /** Whom somebody got; null: nobody, since all are limited. */
 export interface Got {
@@ -112,6 +116,21 @@ export class SeatWorld {
       return { recipientId: null, retryAtUs: undefined };
     }
     throw new TypeError(`the selection came to ${JSON.stringify(answer)}`);
+  }
+
+  /** By a ROUTE step of a run with `seat_for: family`. */
+  async routeStep(run: FamilyMember, pool: SeatPool, attributes: object = {}): Promise<Got> {
+    const work = { path: `turn-${this.#turn}`, pool: pool.name, routable: { attributes }, excluded: [], family: run };
+    const ask = askOf(run.runId, work, undefined);
+    const selections = [{ tenantId: this.tenantId, pool: pool.name, path: work.path, isRoute: true, reached: [], ask }];
+    const answer = await this.#inGate(run, selections, (book) => book.route({ ...run, tenantId: this.tenantId }, work));
+    if (answer.kind === 'failed' && answer.code === 'all_cooling_down') {
+      return { recipientId: null, retryAtUs: undefined };
+    }
+    const output: unknown = answer.kind === 'routed' ? answer.output : undefined;
+    const routed = shown.safeParse(output);
+    if (routed.success) return { recipientId: routed.data.slate[0].recipient_id, retryAtUs: undefined };
+    throw new TypeError(`the decision came to ${JSON.stringify(answer)}`);
   }
 
   /** By Route: the work's id is its owner. */

@@ -15,6 +15,11 @@ export interface RouteStepOptions extends Pick<SelectOptions, 'pool' | 'routable
    * it, however they end. Default: false, it stays with its recipients.
    */
   readonly endsWithRun?: boolean;
+  /**
+   * `family`: where the pool gives seats or tiers, they are those of the run's family, as of a `select`, and end with
+   * it; without effect where it gives none. Default: they are the work's own, by its id.
+   */
+  readonly seatFor?: 'family';
 }
 
 /** Codes of the error of such a step: outcomes of the decision in which nobody was assigned. */
@@ -79,7 +84,7 @@ function excluded(name: string, exclude: NonNullable<RouteStepOptions['exclude']
 /** The step of a definition, but for its name and place. */
 export function routeJson(
   name: string,
-  { pool, routable, exclude, endsWithRun }: RouteStepOptions,
+  { pool, routable, exclude, endsWithRun, seatFor }: RouteStepOptions,
 ): { readonly json: Omit<StepJson, 'ref'>; readonly reads: readonly StepRead[] } {
   const work = routable === undefined ? undefined : compileTemplate(routable, `step ${name}: routable`);
   const without = exclude === undefined ? undefined : excluded(name, exclude);
@@ -88,6 +93,7 @@ export function routeJson(
     ...(work !== undefined && { routable: work.json }),
     ...(without !== undefined && { exclude: without.cel }),
     ...(endsWithRun !== undefined && { ends_with_run: endsWithRun }),
+    ...(seatFor !== undefined && { seat_for: seatFor }),
   };
   return { json: { type: 'STEP_TYPE_ROUTE', args }, reads: [...(work?.reads ?? []), ...(without?.reads ?? [])] };
 }

@@ -127,6 +127,8 @@ export class AdmissionBook {
     const tenant = this.#tenants.get(tenantId);
     const world = this.#worlds.get(tenantId);
     if (tenant === undefined || world === undefined) return { kind: 'outside', pools: [] };
+    const { family } = work;
+    if (family !== undefined && !this.#meet({ ...run, family })) return { kind: 'outside', pools: [] };
     const poolId = tenant.poolIds.get(work.pool);
     if (work.pool !== '' && poolId === undefined) return failedBy(noPool(work.pool));
     const mark = this.mark();
@@ -214,6 +216,13 @@ export class AdmissionBook {
 
   #family({ tenantId, family: { rootId } }: Actor): FamilyBook | undefined {
     return this.#families.get(familyName({ tenantId, rootId }));
+  }
+
+  /** Counts a run as open that routes for its family. False: that is not locked. */
+  #meet(actor: Actor): boolean {
+    const family = this.#family(actor);
+    family?.meet(actor.runId, actor.family);
+    return family !== undefined;
   }
 
   /** An answer alone: nothing was decided. */

@@ -59,7 +59,9 @@ export class AskingGate implements Gate {
 
   route(work: RoutingWork): RouteAnswer | null {
     const problem = this.#noteAsk(work, true);
-    return problem === null ? null : failedBy(problem);
+    if (problem !== null) return failedBy(problem);
+    if (work.family !== undefined) this.noteFamily(work.family);
+    return null;
   }
 
   withdraw(itemId: string): Withdrawal | null {

@@ -3,7 +3,7 @@ import { checkRoutable, type RouteAsk } from '../../routing/index.js';
 import type { RoutingWork } from '../machine/routing-work.js';
 import type { Selecting } from '../machine/selecting.js';
 
-/** What a step asks for; only what is held binds a seat to its family, since that alone says when it has ended. */
+/** What a step asks for. With a family: its seats are the family's, whose end the gate lane then sees. */
 type AskedWork = Pick<Selecting, 'path' | 'routable'> &
   Partial<Pick<Selecting, 'family'> & Pick<RoutingWork, 'excluded' | 'endsWith'>>;
 
@@ -18,7 +18,9 @@ export function askOf(
 ): RouteAsk {
   const checked = checkRoutable(routable);
   const named = checked.id === '' ? { ...checked, id: `${runId}/${path}` } : checked;
-  const plain = { routable: named, poolId, recipientId: undefined, excluded, previous: [] };
-  if (family !== undefined) return { ...plain, family: family.rootId };
-  return endsWith === undefined ? plain : { ...plain, endsWith };
+  return {
+    ...{ routable: named, poolId, recipientId: undefined, excluded, previous: [] },
+    ...(family !== undefined && { family: family.rootId }),
+    ...(endsWith !== undefined && { endsWith }),
+  };
 }

@@ -103,3 +103,31 @@ describe('a step whose assignments end with the run', () => {
     },
   );
 });
+
+describe('a ROUTE step that takes a seat for its family', () => {
+  const step = (args: { readonly [key: string]: Json }, type = 'STEP_TYPE_ROUTE'): StepDefinition => {
+    return { ref: 'turn', type, args: { pool: 'seats', ...args } };
+  };
+
+  it('says so, and makes the end of its runs look at the family', () => {
+    expect(problems(step({ seat_for: 'family' }))).toEqual([]);
+    for (const [args, looks] of [
+      [{ seat_for: 'family' }, true],
+      [{}, false],
+    ] as const) {
+      expect(compilePlan({ family_slug: 'seats', steps: [step(args)] }, 1, cel).selects).toBe(looks);
+    }
+  });
+
+  it('has no other word for whose seat it is, and hints at the one that there is', () => {
+    const said = (one: StepDefinition): readonly string[] => {
+      const { problems: found } = validateDefinition({ family_slug: 'seats', steps: [one] }, cel);
+      return found.map(({ path, problem, remedy }) => `${path} ${problem}. ${remedy}`);
+    };
+    expect(said(step({ seat_for: 'familly' }))).toEqual([
+      'steps[0].args.seat_for is not family. Write it such as "family". Did you mean "family"?',
+    ]);
+    expect(said(step({ seat_for: { expr: 'input.x' } }))).toHaveLength(1);
+    expect(said(step({ seat_for: 'family' }, 'STEP_TYPE_CLAIM'))).toHaveLength(1);
+  });
+});

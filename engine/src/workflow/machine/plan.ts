@@ -235,6 +235,8 @@ export type PlanStep =
       readonly exclude: Template;
       /** What is still assigned by then ends with the run. */
       readonly endsWithRun: boolean;
+      /** Seats and tiers are those of the run's family, and end with it. */
+      readonly isSeatOfFamily: boolean;
     })
   | (PlanStepBase & {
       readonly type: 'CLAIM';
@@ -342,7 +344,7 @@ export interface Plan extends PlanBody {
   readonly updates: ReadonlyMap<string, PlanUpdate>;
   /** What its runs tell of themselves, by name. */
   readonly queries: ReadonlyMap<string, Template>;
-  /** A step of it holds recipients until the run ends: it reserves them, or what it assigns ends with the run. */
+  /** A step of it may leave what ends with its run or family: reservations, assignments, seats. */
   readonly selects: boolean;
   /** Limits of recipients when the version was published, units; 0 or absent: unlimited. */
   readonly pinned: ReadonlyMap<string, number>;

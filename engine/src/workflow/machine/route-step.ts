@@ -18,7 +18,8 @@ function idsIn(value: unknown, path: string): readonly string[] {
   throw new DuctorError('expression_failed', problem, { remedy: 'Name ids: [steps.offer.output.recipients[0].id].' });
 }
 
-type RoutingStep = Pick<PlanStep & { readonly type: 'ROUTE' }, 'pool' | 'routable' | 'exclude' | 'endsWithRun'>;
+type Route = PlanStep & { readonly type: 'ROUTE' };
+type RoutingStep = Pick<Route, 'pool' | 'routable' | 'exclude' | 'endsWithRun'> & { readonly isSeatOfFamily?: boolean };
 
 /** Notes what the step asks for. Throws what its routable throws. */
 export function workOf(tick: Tick, step: RoutingStep, { expressions }: Place, path: string): RoutingWork {
@@ -27,8 +28,12 @@ export function workOf(tick: Tick, step: RoutingStep, { expressions }: Place, pa
   const shown = checkSize(jsonValue(routable), `the routable of step ${path}`);
   const { pool } = step;
   emit(tick, { kind: 'step_selecting', path, pool, routable: shown });
-  const work = { path, pool, routable, excluded };
-  return step.endsWithRun ? { ...work, endsWith: holdingFamily(tick.draft).chainId } : work;
+  const family = holdingFamily(tick.draft);
+  return {
+    ...{ path, pool, routable, excluded },
+    ...(step.endsWithRun && { endsWith: family.chainId }),
+    ...(step.isSeatOfFamily === true && { family }),
+  };
 }
 
 /**

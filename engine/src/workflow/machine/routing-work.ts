@@ -1,5 +1,6 @@
 /** What a ROUTE step asks for, and what it is answered: a decision with its assignments, or why there is none. */
 import type { ClaimUntil } from './claim-until.js';
+import type { HoldingFamily } from './selecting.js';
 import type { QueuedClaim } from './state.js';
 
 /** Work that is to be routed. */
@@ -14,6 +15,8 @@ export interface RoutingWork {
   readonly until?: ClaimUntil;
   /** The chain, by its first run, with which its assignments end; absent: they do not end by themselves. */
   readonly endsWith?: string;
+  /** Whose seats and tiers they are; absent: those of the work itself. */
+  readonly family?: HoldingFamily;
 }
 
 /** What became of an item that was to be taken out: it is, or somebody has claimed it, or it had ended. */

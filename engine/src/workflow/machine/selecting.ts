@@ -65,6 +65,7 @@ export function holdingFamily({ before, family, chain }: Draft): HoldingFamily {
 /** Whether a step may come to hold something that the end of its run gives back. */
 export function mayHoldBy(step: PlanStep): boolean {
   if (step.type === 'SELECT') return true;
+  if (step.type === 'ROUTE' && step.isSeatOfFamily) return true;
   return (step.type === 'ROUTE' || step.type === 'CLAIM') && step.endsWithRun;
 }
 

@@ -159,6 +159,7 @@ export type StepSpec =
       readonly routable?: Template;
       readonly exclude?: Template;
       readonly endsWithRun?: boolean;
+      readonly isSeatOfFamily?: boolean;
       readonly join?: Join | undefined;
     }
   | {
@@ -261,8 +262,9 @@ function stepOf(ref: string, spec: StepSpec, edges: readonly PlanEdge[]): PlanSt
       return { ...base, type: 'CLAIM', ...work, until, deadlineUs };
     }
     case 'ROUTE': {
-      const { pool = '', routable = template(() => ({})), exclude = template(() => []), endsWithRun = false } = spec;
-      return { ...base, type: 'ROUTE', pool, routable, exclude, endsWithRun };
+      const { pool = '', routable = template(() => ({})), exclude = template(() => []) } = spec;
+      const { endsWithRun = false, isSeatOfFamily = false } = spec;
+      return { ...base, type: 'ROUTE', pool, routable, exclude, endsWithRun, isSeatOfFamily };
     }
     case 'SUB_WORKFLOW': {
       const child = { version: 0, input: RUN_INPUT, isDetached: false, closePolicy: 'cancel' as const };

@@ -23,16 +23,29 @@ export const ENDS_WITH_RUN: LiteralField = {
   problem: (value) => (typeof value === 'boolean' ? undefined : 'is neither true nor false'),
 };
 
+/** Whose seat it is that a strategy with seats gives to the work. */
+const SEAT_FOR: LiteralField = {
+  kind: 'literal',
+  isRequired: false,
+  example: '"family"',
+  choices: ['family'],
+  computable: { why: 'what ends with a family of runs must be seen in its definition' },
+  problem: (value) => (value === 'family' ? undefined : 'is not family'),
+};
+
 /**
  * args: pool (name or id; default: the tenant's rules say which), routable (template of the work; default: nothing is
  * known of it), exclude (expr, a list of ids of recipients that must not get it; default: none), ends_with_run (whether
- * what is still assigned ends with the run; default: false).
+ * what is still assigned ends with the run; default: false), seat_for (family: seats and tiers are the family's, as
+ * those of a SELECT; default: the work's own).
  * Output: the decision, with the recipients and their assignments.
  */
 export const ROUTE: StepType = {
   name: 'STEP_TYPE_ROUTE',
   options: new Set(),
-  fieldsOf: () => ({ pool: POOL, routable: ROUTABLE, exclude: EXCLUDE, ends_with_run: ENDS_WITH_RUN }),
+  fieldsOf: () => ({
+    ...{ pool: POOL, routable: ROUTABLE, exclude: EXCLUDE, ends_with_run: ENDS_WITH_RUN, seat_for: SEAT_FOR },
+  }),
   canFail: () => true,
   compile({ args = {} }, cel) {
     const pool = field(args, 'pool');
@@ -42,6 +55,7 @@ export const ROUTE: StepType = {
       routable: compileTemplate(cel, field(args, 'routable') ?? {}, 'args.routable'),
       exclude: compileTemplate(cel, field(args, 'exclude') ?? '[]', 'args.exclude'),
       endsWithRun: field(args, 'ends_with_run') === true,
+      isSeatOfFamily: field(args, 'seat_for') === 'family',
     };
   },
 };
