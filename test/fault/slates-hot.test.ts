@@ -94,92 +94,96 @@ async function makePool(address: string, apiKey: string): Promise<ReadonlyMap<nu
 }
 
 describe('hot slates', () => {
-  it('never exceed a limit, over the end of a day and with a clock that is wrong', { timeout: 180_000 }, async () => {
-    const clock = await replaceDatabaseClock(test.db);
-    await watch();
-    const { apiKey } = await developmentKey(test.db);
-    const engines = await Promise.all(
-      [0, 0, SKEW_MS].map((skewMs) => {
-        const env = { CLOCK_SKEW_MS: String(skewMs), NODE_OPTIONS: `--import ${SKEWED}` };
-        return startEngine({ databaseUrl: test.url, env });
-      }),
-    );
-    const [first] = engines;
-    const ids = await makePool(first?.address ?? '', apiKey);
-    const file = join(scratchFolder('slates'), 'marks.jsonl');
-    const counted: { granted: number; refused: number }[] = [];
-    const heard = (line: string): void => {
-      if (line.startsWith('{"counts"')) counted.push(told.parse(JSON.parse(line)).counts);
-    };
-    const apps = await Promise.all(
-      Array.from({ length: APPS }, (_, number) => {
-        const env = {
-          ...{ DUCTOR_ADDRESS: engines.map(({ address }) => address).join(','), DUCTOR_API_KEY: apiKey },
-          ...{ SLATES_AT_ONCE: String(AT_ONCE), SLATES_MARKS: file },
-        };
-        return startWorker({ name: `app ${number}`, args: typescript(APP), env, onLine: heard });
-      }),
-    );
-    const { rows: moments } = await test.db.query<{ us: number }>('select ductor.now_us() as us');
-    await clock.advance(DAY_US - ((moments[0]?.us ?? 0) % DAY_US) - TO_MIDNIGHT_US);
-    const tell = (): void => apps.forEach((app) => app.signal('SIGUSR2'));
-    const alive = (): void => {
-      const ended = apps.find((app) => !app.isRunning);
-      if (ended !== undefined) throw new RangeError(ended.output);
-    };
-    tell();
-    await until(
-      'both days to have seen many',
-      async () => {
-        alive();
-        const { rows } = await test.db.query<{ count: number }>(
-          'select count(*)::integer as count from ductor.test_admitted group by day',
-        );
-        return rows.length === 2 && rows.every(({ count }) => count >= ADMISSIONS);
-      },
-      { limitMs: 100_000, everyMs: 200 },
-    );
-    tell();
-    await until('all apps to be done', () => (alive(), counted.length === APPS), { limitMs: 50_000 });
-    await Promise.all(apps.map((app) => app.stop()));
+  it(
+    'I1, I4, I8, I9, I14: never exceed a limit, over the end of a day, with a clock that is wrong',
+    { timeout: 180_000 },
+    async () => {
+      const clock = await replaceDatabaseClock(test.db);
+      await watch();
+      const { apiKey } = await developmentKey(test.db);
+      const engines = await Promise.all(
+        [0, 0, SKEW_MS].map((skewMs) => {
+          const env = { CLOCK_SKEW_MS: String(skewMs), NODE_OPTIONS: `--import ${SKEWED}` };
+          return startEngine({ databaseUrl: test.url, env });
+        }),
+      );
+      const [first] = engines;
+      const ids = await makePool(first?.address ?? '', apiKey);
+      const file = join(scratchFolder('slates'), 'marks.jsonl');
+      const counted: { granted: number; refused: number }[] = [];
+      const heard = (line: string): void => {
+        if (line.startsWith('{"counts"')) counted.push(told.parse(JSON.parse(line)).counts);
+      };
+      const apps = await Promise.all(
+        Array.from({ length: APPS }, (_, number) => {
+          const env = {
+            ...{ DUCTOR_ADDRESS: engines.map(({ address }) => address).join(','), DUCTOR_API_KEY: apiKey },
+            ...{ SLATES_AT_ONCE: String(AT_ONCE), SLATES_MARKS: file },
+          };
+          return startWorker({ name: `app ${number}`, args: typescript(APP), env, onLine: heard });
+        }),
+      );
+      const { rows: moments } = await test.db.query<{ us: number }>('select ductor.now_us() as us');
+      await clock.advance(DAY_US - ((moments[0]?.us ?? 0) % DAY_US) - TO_MIDNIGHT_US);
+      const tell = (): void => apps.forEach((app) => app.signal('SIGUSR2'));
+      const alive = (): void => {
+        const ended = apps.find((app) => !app.isRunning);
+        if (ended !== undefined) throw new RangeError(ended.output);
+      };
+      tell();
+      await until(
+        'both days to have seen many',
+        async () => {
+          alive();
+          const { rows } = await test.db.query<{ count: number }>(
+            'select count(*)::integer as count from ductor.test_admitted group by day',
+          );
+          return rows.length === 2 && rows.every(({ count }) => count >= ADMISSIONS);
+        },
+        { limitMs: 100_000, everyMs: 200 },
+      );
+      tell();
+      await until('all apps to be done', () => (alive(), counted.length === APPS), { limitMs: 50_000 });
+      await Promise.all(apps.map((app) => app.stop()));
 
-    const granted = counted.reduce((sum, each) => sum + each.granted, 0);
-    const refused = counted.reduce((sum, each) => sum + each.refused, 0);
-    // Both happened often: the room for a few of those in flight was used over and over.
-    expect(Math.min(granted, refused)).toBeGreaterThan(APPS * 10);
+      const granted = counted.reduce((sum, each) => sum + each.granted, 0);
+      const refused = counted.reduce((sum, each) => sum + each.refused, 0);
+      // Both happened often: the room for a few of those in flight was used over and over.
+      expect(Math.min(granted, refused)).toBeGreaterThan(APPS * 10);
 
-    const marks = readFileSync(file, 'utf8')
-      .trim()
-      .split('\n')
-      .map((line) => mark.parse(JSON.parse(line)));
-    expect(marks.length).toBeGreaterThanOrEqual(granted);
-    const { rows: peaks } = await test.db.query<{ id: string; most: number }>(
-      'select recipient_id::text as id, max(used) as most from ductor.test_peak group by 1',
-    );
-    for (const [limit, id] of ids) {
-      expect(peakOf(id, marks)).toBeLessThanOrEqual(limit);
-      const most = peaks.find((each) => each.id === id)?.most ?? 0;
-      expect(most).toBeLessThanOrEqual(limit);
-      expect(most).toBeGreaterThan(0);
-    }
-    const { rows: days } = await test.db.query<{ id: string; days: number; most: number }>(
-      `select id, count(*)::integer as days, max(units)::integer as most from (
+      const marks = readFileSync(file, 'utf8')
+        .trim()
+        .split('\n')
+        .map((line) => mark.parse(JSON.parse(line)));
+      expect(marks.length).toBeGreaterThanOrEqual(granted);
+      const { rows: peaks } = await test.db.query<{ id: string; most: number }>(
+        'select recipient_id::text as id, max(used) as most from ductor.test_peak group by 1',
+      );
+      for (const [limit, id] of ids) {
+        expect(peakOf(id, marks)).toBeLessThanOrEqual(limit);
+        const most = peaks.find((each) => each.id === id)?.most ?? 0;
+        expect(most).toBeLessThanOrEqual(limit);
+        expect(most).toBeGreaterThan(0);
+      }
+      const { rows: days } = await test.db.query<{ id: string; days: number; most: number }>(
+        `select id, count(*)::integer as days, max(units)::integer as most from (
         select recipient_id::text as id, day, sum(units) as units from ductor.test_admitted group by 1, 2) by_day
       group by 1`,
-    );
-    const limited = days.find(({ id }) => id === ids.get(LIMITS.at(-1) ?? 0));
-    expect(limited).toEqual({ id: limited?.id, days: 2, most: DAILY_LIMIT });
-    expect(days.every((each) => each.days === 2)).toBe(true);
+      );
+      const limited = days.find(({ id }) => id === ids.get(LIMITS.at(-1) ?? 0));
+      expect(limited).toEqual({ id: limited?.id, days: 2, most: DAILY_LIMIT });
+      expect(days.every((each) => each.days === 2)).toBe(true);
 
-    await until('every family to be drained', async () => {
-      const { rowCount } = await test.db.query('select 1 from ductor.capacity_reservation');
-      return rowCount === 0;
-    });
-    expect((await test.db.query('select 1 from ductor.capacity_authority where held <> 0')).rowCount).toBe(0);
-    expect(await findCapacityDefects(test.db)).toEqual([]);
-    const { rows } = await test.db.query<{ deadlocks: number }>(
-      'select deadlocks::integer as deadlocks from pg_stat_database where datname = current_database()',
-    );
-    expect(rows).toEqual([{ deadlocks: 0 }]);
-  });
+      await until('every family to be drained', async () => {
+        const { rowCount } = await test.db.query('select 1 from ductor.capacity_reservation');
+        return rowCount === 0;
+      });
+      expect((await test.db.query('select 1 from ductor.capacity_authority where held <> 0')).rowCount).toBe(0);
+      expect(await findCapacityDefects(test.db)).toEqual([]);
+      const { rows } = await test.db.query<{ deadlocks: number }>(
+        'select deadlocks::integer as deadlocks from pg_stat_database where datname = current_database()',
+      );
+      expect(rows).toEqual([{ deadlocks: 0 }]);
+    },
+  );
 });

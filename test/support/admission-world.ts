@@ -13,7 +13,7 @@ import { AdmissionBook } from '../../engine/src/workflow/coordinator/admission-b
 import type { GateLocks } from '../../engine/src/workflow/coordinator/gate-ports.js';
 import { insertRun } from './insert-run.js';
 import { askOf } from '../../engine/src/workflow/coordinator/selection-ask.js';
-import type { Selecting } from '../../engine/src/workflow/machine/selecting.js';
+import type { Selected, Selecting } from '../../engine/src/workflow/machine/selecting.js';
 import {
   lockReservations,
   prepareReservations,
@@ -48,7 +48,20 @@ export interface Tally {
   readonly errors: Map<string, number>;
 }
 
-const POOL = 'hot';
+/** Name of the one pool. */
+export const POOL = 'hot';
+
+/** How one selection is made; a slate of one at session 0, unless it says otherwise. */
+interface Picking {
+  readonly slate?: number;
+  /** Limits that the definition has pinned, by recipient. */
+  readonly pinned?: ReadonlyMap<string, number>;
+  readonly session?: number;
+}
+
+interface Picked extends Picking {
+  readonly path: string;
+}
 
 /** Statements that lock nothing: they answer as if they had. */
 class Unlocked implements Queryable {
@@ -76,7 +89,8 @@ export class AdmissionWorld {
   readonly #clock = systemClock();
   readonly #random = systemRandom();
   readonly #draw: () => number;
-  readonly #routing: ReturnType<typeof createRouting>;
+  /** Whoever routes, claims and assigns beside the families. */
+  readonly routing: ReturnType<typeof createRouting>;
   #sessions: (Connection | undefined)[] = [];
 
   constructor(
@@ -89,7 +103,7 @@ export class AdmissionWorld {
     const [clock, cel] = [this.#clock, createCelCompiler()];
     const random = seededRandom(seed);
     this.#draw = () => unitInterval(random);
-    this.#routing = createRouting({
+    this.routing = createRouting({
       ...{ db, cel, clock, bus: memoryBus(clock), newId: () => this.newId() },
       ...{ seedKey: new Uint8Array(32), engine: { version: 'test', tzdb: '' } },
     });
@@ -99,17 +113,35 @@ export class AdmissionWorld {
     return uuidV7(this.#clock.nowUs(), this.#random);
   }
 
-  /** Makes the pool and its recipients, and the triggers that watch. */
-  async open(capacities: readonly { readonly max_concurrent: number; readonly daily_limit: number }[]): Promise<void> {
+  /** Makes the pool and its recipients, and the triggers that watch; ids of the recipients. */
+  async open(capacities: readonly object[]): Promise<readonly string[]> {
     const by = { tenantId: this.tenantId, principalId: this.newId(), name: 'test', scopes: new Set<never>() };
     const caller = { by, method: 'test' };
-    const pool = await this.#routing.pools.create(caller, { name: POOL, strategy: 'round_robin' });
+    const pool = await this.routing.pools.create(caller, { name: POOL, strategy: 'round_robin' });
+    const ids: string[] = [];
     for (const [index, capacity] of capacities.entries()) {
       const fields = { name: `r${index}`, state: 'RECIPIENT_STATE_AVAILABLE', capacity };
-      await this.#routing.recipients.create(caller, pool.poolId, fields);
+      ids.push((await this.routing.recipients.create(caller, pool.poolId, fields)).recipient.recipientId);
     }
     await this.db.query('create table if not exists ductor.test_violation (what text not null)');
     for (const text of WATCHES) await this.db.query(text);
+    return ids;
+  }
+
+  /** A run that is open; without a parent it is the root of a family. */
+  async begin(parent: WorldRun | null = null): Promise<WorldRun> {
+    await this.#insert(parent);
+    return this.runs.at(-1) ?? Promise.reject(new RangeError('no run'));
+  }
+
+  /** One selection over a session of that number, and what it came to; what fails rejects. */
+  async selectOnce(run: WorldRun, path: string, more: Picking = {}): Promise<Selected> {
+    return this.#selected(await this.#session(more.session ?? 0), run, { path, ...more }, false);
+  }
+
+  /** Ends a run. */
+  async closeOne(run: WorldRun): Promise<void> {
+    await this.#close(await this.#session(0), run, false);
   }
 
   /** Operations, so many at a time, each over a session of its own. */
@@ -229,12 +261,20 @@ export class AdmissionWorld {
   }
 
   async #select(session: Connection, run: WorldRun, path: string, slate: number, isKilled: boolean): Promise<void> {
+    const answer = await this.#selected(session, run, { path, slate }, isKilled);
+    if (answer.kind === 'refused') this.tally.refused += 1;
+    else if (answer.isReused) this.tally.reused += 1;
+    else this.tally.granted += 1;
+  }
+
+  async #selected(session: Connection, run: WorldRun, picking: Picked, isKilled: boolean): Promise<Selected> {
+    const { path, slate = 1, pinned = new Map() } = picking;
     const selecting: Selecting = {
-      ...{ path, family: run, pool: POOL, routable: {}, slateSize: slate, atLeast: slate, pinned: new Map() },
+      ...{ path, family: run, pool: POOL, routable: {}, slateSize: slate, atLeast: slate, pinned },
     };
     const ask = askOf(run.runId, selecting, undefined);
     const locks = this.#locks(run, [{ tenantId: this.tenantId, path, pool: POOL, reached: [], ask }]);
-    const answer = await this.#inGate(session, locks, isKilled, (_tx, book) => {
+    return this.#inGate(session, locks, isKilled, (_tx, book) => {
       const told = book.select({ ...run, tenantId: this.tenantId, family: run }, selecting);
       if (told.kind === 'outside') throw new Again();
       const { added, tenants } = book.changes();
@@ -242,9 +282,6 @@ export class AdmissionWorld {
       if (told.kind === 'refused' && isChanged) throw new Error('a refusal changes something');
       return told;
     });
-    if (answer.kind === 'refused') this.tally.refused += 1;
-    else if (answer.isReused) this.tally.reused += 1;
-    else this.tally.granted += 1;
   }
 
   #locks({ rootId }: WorldRun, selections: GateLocks['selections']): GateLocks {
@@ -257,7 +294,7 @@ export class AdmissionWorld {
     isKilled: boolean,
     act: (tx: Queryable, book: AdmissionBook) => T | Promise<T>,
   ): Promise<T> {
-    const { selection } = this.#routing;
+    const { selection } = this.routing;
     const { unlocked = [], readsFirst = false } = this.bug;
     const prepared = await prepareReservations(session, locks, selection);
     const killAt = Math.floor(this.#draw() * 3);

@@ -7,9 +7,10 @@
  * 2. What was changed stands in the audit trail when, and only when, it was: both are one transaction.
  * 3. A list of verbs is done in its order, in one transaction; one that is refused changes nothing and takes no other
  *    with it.
+ * 4. Locks that are not had in time are capacity_authority_unavailable: nothing was done, and nothing is said of room.
  */
 import { DuctorError } from '../../kernel/index.js';
-import type { Queryable, TenantAccess } from '../../store/index.js';
+import { classify, type Queryable, type TenantAccess } from '../../store/index.js';
 import { deedOf, insertAudit, type Principal } from '../../tenancy/index.js';
 import { change, type Change, type Verb } from '../authority/assignment.js';
 import { utcDay, type Accounts } from '../authority/decide.js';
@@ -64,7 +65,8 @@ export interface Assignments {
    * Does the actions in their order, in one transaction. Doing again what was done is fine and changes nothing.
    *
    * @returns for each action the assignment as it is then, or not_found, assignment_state_conflict,
-   *   recipient_capacity_exhausted, capacity_authority_unavailable
+   *   recipient_capacity_exhausted, capacity_authority_unavailable (its recipient has no account). Throws
+   *   capacity_authority_unavailable: locks were not had in time, database_unavailable
    */
   act(
     caller: AssignmentCaller,
@@ -151,6 +153,16 @@ class Acting {
   }
 }
 
+/** Who answers offers and ends work comes back less readily than who routes: it waits longer. */
+const LOCK_TIMEOUT = "set local lock_timeout = '5s'";
+const NOT_IN_TIME: ReadonlySet<string> = new Set(['lock', 'serialization', 'timeout']);
+
+/** What the database throws, as it is told. */
+function told(error: unknown): unknown {
+  const text = 'the locks of the recipients were not had in time';
+  return NOT_IN_TIME.has(classify(error).class) ? new DuctorError('capacity_authority_unavailable', text) : error;
+}
+
 async function act(
   tx: Queryable,
   hooks: AssignmentHooks,
@@ -158,6 +170,7 @@ async function act(
   actions: readonly AssignmentAction[],
 ): Promise<readonly (StoredAssignment | DuctorError)[]> {
   const { tenantId } = by;
+  await tx.query(LOCK_TIMEOUT);
   const ids = [...new Set(actions.map(({ assignmentId }) => assignmentId))];
   const before = await readAssignments(tx, tenantId, ids);
   const recipientIds = [...new Set([...before.values()].map(({ recipientId }) => recipientId))];
@@ -221,6 +234,12 @@ export function createAssignments(db: TenantAccess, hooks: AssignmentHooks = {})
     list: (tenantId, query) => listAssignments(db.asTenant(tenantId), tenantId, query),
     respond: (caller, assignmentId, reason) =>
       db.asTenant(caller.by.tenantId).transaction((tx) => respond(tx, hooks, caller, assignmentId, reason)),
-    act: (caller, actions) => db.asTenant(caller.by.tenantId).transaction((tx) => act(tx, hooks, caller, actions)),
+    async act(caller, actions) {
+      try {
+        return await db.asTenant(caller.by.tenantId).transaction((tx) => act(tx, hooks, caller, actions));
+      } catch (error) {
+        throw told(error);
+      }
+    },
   };
 }
