@@ -38,6 +38,7 @@ export class Summary {
   #events = 0;
   #virtualMs = 0;
   #runs = 0;
+  #compared = 0;
   /** What the processes computed, wherever they had to wait. */
   #cpuMs = 0;
   /** Seeds whose second run gave another trace. */
@@ -66,6 +67,7 @@ export class Summary {
     this.#events += report.events;
     this.#virtualMs += report.virtualMs;
     this.#runs += report.runs;
+    this.#compared += report.compared;
     add(this.#struck, report.struck);
     add(this.#marks, report.marks);
     if (report.violations.length > 0) this.failed.push(report);
@@ -87,6 +89,7 @@ export class Summary {
     const bugs = this.#bugs.filter(({ name }) => name !== CANARY.name);
     return {
       ...{ seeds: this.#seeds, events: this.#events, virtualMs: this.#virtualMs, again: this.#again },
+      compared: this.#compared,
       ...{ struck: this.#struck, kinds: FAULT_KINDS, marks: this.#marks, markNames: MARK_NAMES },
       bugs: new Map(bugs.map(({ name, seed }) => [name, seed])),
       canary: this.#bugs.find(({ name }) => name === CANARY.name)?.seed ?? null,
@@ -117,6 +120,7 @@ export class Summary {
       ...table(FAULT_KINDS, this.#struck),
       'rare branches that were reached:',
       ...table(MARK_NAMES, this.#marks),
+      `${this.#compared} runs came to what they come to in one process`,
       ...(bugs.length === 0 ? [] : ['planted bugs:', ...bugs.sort()]),
       `${this.#again} seeds ran twice, in two processes; ${this.differing.length} differed`,
     ];

@@ -15,6 +15,7 @@ import type {
 import type { BugWorld, EnginePorts, PlantedBug } from '../cast/engine.js';
 import { runName } from '../checks/names.js';
 import { CLAIMED_TWICE, CLAIMS_LEFT } from './claim-bugs.js';
+import { CONDITIONS_FORGOTTEN, OUTPUTS_SWAPPED } from './outcome-bugs.js';
 
 function withRuns(ports: EnginePorts, runs: Partial<RunStore>): EnginePorts {
   return { ...ports, runs: { ...ports.runs, ...runs } };
@@ -364,6 +365,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   RESULT_ACK_EARLY,
   SNAPSHOT_TORN,
   END_UNREAD,
+  OUTPUTS_SWAPPED,
+  CONDITIONS_FORGOTTEN,
 ];
 
 /** The coordinator with some of its methods replaced. */

@@ -10,6 +10,7 @@ import { Marks, type Mark } from '../marks.js';
 import { drawRepeat, drawSignals, drawStart, drawUpdate, drawWorld, type Draw } from './draw.js';
 import { Fate } from './fate.js';
 import { looseEnds } from './loose-ends.js';
+import { compareOutcomes } from '../oracle/outcome-oracle.js';
 import { drawPlans, type DrawnPlans } from './plans.js';
 import { planClaimers, workOff } from './claimers.js';
 import { lookAfter, planPeople } from './people.js';
@@ -28,6 +29,8 @@ export interface SeedReport {
   readonly events: number;
   readonly virtualMs: number;
   readonly runs: number;
+  /** Of these, those that were compared with the machine in one process. */
+  readonly compared: number;
   /** SHA-256 of the whole trace. */
   readonly hash: string;
   /** The last lines of the trace. */
@@ -186,8 +189,10 @@ export async function runSeed(seed: number, options: SeedOptions = {}): Promise<
     );
   };
   process.on('unhandledRejection', rejected);
+  let compared = 0;
   try {
     await live(world, draw, options.sampleOf);
+    if (sim.violations.length === 0) compared = compareOutcomes(world);
   } catch (error) {
     sim.violate(`something threw: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   } finally {
@@ -203,6 +208,7 @@ export async function runSeed(seed: number, options: SeedOptions = {}): Promise<
     events: scheduler.events,
     virtualMs: Math.round(scheduler.nowUs / 1000),
     runs: world.truth.runs.size,
+    compared,
     tail: trace.tail(),
     hash: trace.digest(),
   };

@@ -5,7 +5,7 @@
  * A row of a journal is kept as its bytes, and a message with the row that says it: whatever is in memory can be
  * forgotten at any moment and comes back from them.
  */
-import { createCelCompiler } from '../../expressions/index.js';
+import { createCelCompiler, type CelCompiler } from '../../expressions/index.js';
 import { DuctorError, seededRandom, uuidV7 } from '../../kernel/index.js';
 import { compilePlan, validateDefinition } from '../definition/index.js';
 import { decodeEntries, encodeEntries, loadRun, type JournalRow } from '../journal/index.js';
@@ -70,7 +70,7 @@ class InProcessMachine {
   readonly #plans = new Map<string, Plan>();
   readonly #runs = new Map<string, Run>();
   readonly #mail: RunMessage[] = [];
-  readonly #cel = createCelCompiler();
+  #cel: CelCompiler | undefined;
   readonly #random;
   readonly #gate: Gate;
   #aborts: { readonly runId: string; readonly path: string; readonly attempt: number; readonly reason: string }[] = [];
@@ -93,12 +93,18 @@ class InProcessMachine {
 
   /** Compiles a definition. Throws invalid_definition with details. */
   publish(json: unknown): void {
+    this.#cel ??= createCelCompiler();
     const { definition, problems } = validateDefinition(json, this.#cel);
     if (definition === undefined) {
       const [first] = problems;
       throw new DuctorError('invalid_definition', `${first?.path}: ${first?.problem}`, { details: problems });
     }
-    this.#plans.set(definition.family_slug, compilePlan(definition, VERSION, this.#cel));
+    this.publishPlan(compilePlan(definition, VERSION, this.#cel));
+  }
+
+  /** Publishes what was compiled elsewhere, in place of the plan that its family had. */
+  publishPlan(plan: Plan): void {
+    this.#plans.set(plan.familySlug, plan);
   }
 
   /** Starts a run of what was published; its id. Throws workflow_not_published, invalid_argument. */
@@ -211,12 +217,16 @@ class InProcessMachine {
       state: string;
       attempt: number;
       error: RunState['error'];
+      output: Value | null;
+      /** Run that the step started; null: none. */
+      child: string | null;
       waitingFor: string;
     }[];
   } {
     const { state } = this.#last(runId);
     const steps = [...state.steps.values()].map((step) => ({
-      ...{ path: step.path, state: step.status, attempt: step.attempt, error: step.error },
+      ...{ path: step.path, state: step.status, attempt: step.attempt, error: step.error, output: step.output },
+      child: step.child?.runId ?? null,
       waitingFor: explainStep(state, step),
     }));
     return { state: state.status, isClosed: isClosed(state), output: runOutput(state), error: state.error, steps };
