@@ -3,10 +3,11 @@ import { runOutput, type RunState } from '../../../engine/src/workflow/machine/i
 import type { RunFailure } from '../../../engine/src/workflow/machine/state.js';
 import type { Value } from '../../../engine/src/workflow/machine/value.js';
 import type { World } from '../scenario/world.js';
-import { playAgain, type Played } from './play-again.js';
+import { AGAIN, playAgain, type Played } from './play-again.js';
 import { Recorder } from './recorded-run.js';
 
 const RUN_ID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+const WORKER = /(?<=^the worker ).+(?= is gone$)/;
 const TIMESTAMP = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
 const TOLD_CHARS = 300;
 
@@ -29,7 +30,9 @@ function told(value: Value | null): string {
 }
 
 function errorText(error: RunFailure | null): string {
-  return error === null ? 'none' : `${error.code} of ${error.step}#${error.attempt}: ${plain(error.message)}`;
+  return error === null
+    ? 'none'
+    : `${error.code} of ${error.step}#${error.attempt}: ${plain(error.message.replace(WORKER, AGAIN))}`;
 }
 
 /** What differs; empty: nothing does. */

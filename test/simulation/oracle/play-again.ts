@@ -19,6 +19,8 @@ type Machine = ReturnType<typeof createMachine>;
 /** What a run came to. */
 export type Played = ReturnType<Machine['view']>;
 
+/** Name of every worker; where an error names one, it is this. */
+export const AGAIN = 'again';
 /** Turns after which a run that does not end is given up. */
 const TURNS_MAX = 5_000;
 
@@ -92,7 +94,7 @@ class Player {
     }
     const say = (fact: InProcessFact): void => void this.#machine.give(runId, fact, this.#nowUs);
     const ref = { path, attempt };
-    const begin = (): void => say({ kind: 'running', ...ref, worker: 'again', startedAtUs: this.#nowUs });
+    const begin = (): void => say({ kind: 'running', ...ref, worker: AGAIN, startedAtUs: this.#nowUs });
     const { code, message } = end.kind === 'failed' ? end.error : { code: '', message: '' };
     if (code === 'worker_lost') {
       begin();
