@@ -57,6 +57,20 @@ const SETTINGS = z.object({
     .string()
     .optional()
     .describe('PEM file with authorities: then only callers with a certificate of theirs are let in.'),
+  DUCTOR_RELAY: z
+    .enum(['auto', 'tls', 'clear', 'off'])
+    .default('auto')
+    .describe(
+      'Whether nodes lend each other workers that cannot reach all of them, and how they connect for it: `tls`, ' +
+        '`clear`, or as the own port speaks (`auto`). `off`: this node lends and borrows none.',
+    ),
+  DUCTOR_RELAY_CA: z
+    .string()
+    .optional()
+    .describe(
+      'PEM file with the authorities of the certificates of other nodes. Default: those that Node.js trusts. Where ' +
+        'DUCTOR_TLS_CERT is set, nodes show it to each other.',
+    ),
   DUCTOR_SECRET: z
     .string()
     .optional()

@@ -32,6 +32,7 @@ import { lateWork } from './late-work.js';
 import { learnTime, observedCluster, timeOf } from './observed-cluster.js';
 import { observers } from './observers.js';
 import { readyDatabase } from './ready-database.js';
+import { createRelaying } from './relaying.js';
 import { createScheduling, hearingOfShards } from './scheduling.js';
 import type { Database } from './store/index.js';
 import { type Log, type Metrics, createMetrics, registerBridgeMetrics } from './telemetry/index.js';
@@ -129,8 +130,9 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
   const endpoints = endpointsOf(options, { db, bridge, clock, newId, secret, register, nodes }, log);
   const reader = postgresRunReader(db, isSnapshotReadable);
   const { schedules, driver } = createScheduling({ ...node, bus, coordinator, registry, reader, onError });
+  const { passes, driver: relays } = createRelaying({ ...options, clock, random, bus, log, bridge, coordinator });
   const doors = createDoors({
-    ...{ tenancy, catalog: registry, plans: registry.planSource, coordinator, bridge, bus, clock, random, log },
+    ...{ passes, tenancy, catalog: registry, plans: registry.planSource, coordinator, bridge, bus, clock, random, log },
     ...{ reader, schedules, tracing, endpoints, metrics: metrics.registry },
     ...{ ...routing, tls: tlsFiles(settings) },
     ...{ metricsAccess: settings.DUCTOR_METRICS, callsPerKey: settings.DUCTOR_CALLS_PER_KEY },
@@ -141,16 +143,17 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
   const housekeeping = startHousekeeping({ ...node, metrics, log });
   for (const invoker of [bridge, desk]) invoker.attach(coordinator);
   await coordinator.run();
-  for (const part of [endpoints, driver, shadows, late]) await part.start();
+  for (const part of [endpoints, driver, shadows, late, relays]) await part?.start();
   return {
     ...{ address: advertised.address, tenancy, metrics },
     async stop() {
       doors.drain();
       bridge.drain();
       await Promise.all([endpoints.drain(CALLS_DRAIN_MS), desk.drain(CALLS_DRAIN_MS)]);
-      await Promise.all([driver.stop(), shadows.stop(), late.stop(), housekeeping.stop()]);
+      await Promise.all([driver, shadows, late, housekeeping].map((part) => part.stop()));
+      await relays?.stop();
       await coordinator.stop();
-      for (const part of [endpoints, desk, bridge]) part.close();
+      for (const part of [endpoints, desk, bridge, relays]) part?.close();
       await doors.close();
       await tenancy.trail.flush();
       await Promise.all([runs.close(), cluster.close(), bus.close()]);

@@ -13,6 +13,8 @@ export interface ChainWorkerOptions extends ChainOptions {
   readonly addresses: readonly string[];
   readonly apiKey: string;
   readonly capacity: number;
+  /** Whether it opens streams to nodes that are not among the addresses. Default: true. */
+  readonly allNodes?: boolean;
 }
 
 /** Starts a worker; resolves when an engine has welcomed it. */
@@ -28,6 +30,7 @@ export function startChainWorker(options: ChainWorkerOptions): Promise<Child> {
       CHAIN_MARKS: options.marks,
       CHAIN_CAPACITY: String(options.capacity),
       CHAIN_NAME: options.name,
+      CHAIN_ALL_NODES: String(options.allNodes ?? true),
     },
   });
 }

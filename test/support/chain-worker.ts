@@ -1,6 +1,7 @@
 /**
  * A worker of the chain workflow as a process. Settings: DUCTOR_ADDRESS, DUCTOR_API_KEY, CHAIN_SLUG, CHAIN_STEPS,
- * CHAIN_MARKS (file), CHAIN_CAPACITY, CHAIN_NAME.
+ * CHAIN_MARKS (file), CHAIN_CAPACITY, CHAIN_NAME,
+ * CHAIN_ALL_NODES (false: only the addresses named).
  */
 import { createWorker } from '@ductor/sdk';
 import { chainWorkflow } from './chain.js';
@@ -21,6 +22,7 @@ const worker = createWorker({
   ],
   capacity: Number(setting('CHAIN_CAPACITY')),
   name: setting('CHAIN_NAME'),
+  allNodes: setting('CHAIN_ALL_NODES') === 'true',
 });
 await worker.ready;
 process.stdout.write('worker ready\n');

@@ -16,11 +16,15 @@ import { type BeatRequest, BridgeServiceService, type WorkerHello } from '../gen
 import { HEARTBEAT_INTERVAL_MS, MAX_SESSIONS, MAX_SESSIONS_PER_TENANT, TASKS_PER_TURN } from './limits.js';
 import type { AbortOrder, AttemptRef, BridgeCoordinator, Invoker, RegisterDefinition, Task } from './ports.js';
 import type { TaskKind } from './queue/capability.js';
-import { FairQueue, type QueueDepth, type QueueLimits } from './queue/fair-queue.js';
+import { FairQueue, type Lack, type QueueDepth, type QueueLimits } from './queue/fair-queue.js';
+import type { PeerNode, RelayDialer } from './relay/ports.js';
+import { RelayDesk, type RelayStats } from './relay/relay-desk.js';
+import type { RelayWish } from './relay/wish.js';
 import { Crew } from './session/crew.js';
 import { registerAll, type Registrations } from './session/register.js';
 import type { StrategyApps } from '../routing/index.js';
-import { Session, type SessionHost } from './session/session.js';
+import { Session } from './session/session.js';
+import type { SessionHost } from './session/session-host.js';
 import type { WorkStream, WorkStreamEvents } from './session/work-stream.js';
 import { StrategyDesk } from './strategies/strategy-desk.js';
 import type { TaskTokens } from './token.js';
@@ -58,6 +62,12 @@ export interface BridgeStats {
   readonly attemptsOut: number;
   /** Tasks refused for want of room since the start. */
   readonly refusedTasks: number;
+  readonly relays: RelayStats & {
+    /** Workers that other nodes lend to this one now. */
+    readonly borrowed: number;
+    /** Tasks given to such workers, since the start. */
+    readonly given: number;
+  };
 }
 
 /** A stream that was accepted: what it hears, and how to end it. */
@@ -71,8 +81,9 @@ export class Bridge implements Invoker {
   readonly #options: BridgeOptions;
   readonly #queue: FairQueue<Session>;
   readonly #crew: Crew;
-  readonly #host: SessionHost;
+  readonly #host: SessionHost<Session>;
   readonly #strategies: StrategyDesk<Session>;
+  readonly #relays: RelayDesk;
   readonly #sessions = new Set<Session>();
   readonly #sessionsOfTenant = new Map<string, number>();
   /** Sessions to look at at the end of this turn. */
@@ -81,6 +92,7 @@ export class Bridge implements Invoker {
   #isTurning = false;
   #isDraining = false;
   #refusedTasks = 0;
+  #relayedTasks = 0;
   #coordinator: BridgeCoordinator | null = null;
 
   constructor(options: BridgeOptions) {
@@ -91,6 +103,7 @@ export class Bridge implements Invoker {
       session.outbox.question(question, bytes);
       this.#host.changed(session);
     });
+    this.#relays = new RelayDesk({ clock: options.clock, isStarving: (session) => this.#host.unserved(session) > 0 });
     this.#host = this.#sessionHost();
   }
 
@@ -103,8 +116,14 @@ export class Bridge implements Invoker {
    * A worker opened a stream. Throws node_starting, limit_exceeded.
    *
    * @param registered what it can do, where that is known before its hello. Default: what the hello registers
+   * @param relayedBy the node that lends the worker, at the other end of the stream. Default: null, the worker is there
    */
-  open(principal: Principal, stream: WorkStream, registered: Registrations | null = null): OpenedStream {
+  open(
+    principal: Principal,
+    stream: WorkStream,
+    registered: Registrations | null = null,
+    relayedBy: string | null = null,
+  ): OpenedStream {
     if (this.#coordinator === null || this.#isDraining) {
       throw new DuctorError('node_starting', 'this node takes no workers now');
     }
@@ -113,7 +132,7 @@ export class Bridge implements Invoker {
       const message = `this node has ${ofTenant} streams of the tenant's workers, ${this.#sessions.size} in all`;
       throw new DuctorError('limit_exceeded', message, { retryAfterMs: 5_000 });
     }
-    const session = new Session(this.#host, principal, stream, registered);
+    const session = new Session(this.#host, principal, stream, registered, relayedBy);
     this.#sessions.add(session);
     this.#sessionsOfTenant.set(principal.tenantId, ofTenant + 1);
     return session;
@@ -123,7 +142,9 @@ export class Bridge implements Invoker {
    * A worker whose event loop is blocked shows, by a thread of its own, that it lives: its streams are not given up for
    * the silence, and its attempts do not count as lost. Attempts without a genuine token are passed over.
    */
-  beat({ tenantId }: Pick<Principal, 'tenantId'>, { workerId, heartbeats, lagMs }: BeatRequest): void {
+  beat({ tenantId }: Pick<Principal, 'tenantId'>, request: BeatRequest): void {
+    const { workerId, heartbeats, lagMs } = request;
+    this.#relays.beat(tenantId, request);
     this.#crew.alive(tenantId, workerId);
     this.#options.onLag?.(lagMs);
     for (const { runId, path, attempt, token } of heartbeats) {
@@ -147,12 +168,41 @@ export class Bridge implements Invoker {
       queuedBytes: this.#queue.bytes,
       attemptsOut: this.#crew.attempts,
       refusedTasks: this.#refusedTasks,
+      relays: {
+        ...this.#relays.stats(),
+        borrowed: [...this.#sessions].filter(({ relayedBy }) => relayedBy !== null).length,
+        given: this.#relayedTasks,
+      },
     };
+  }
+
+  /** What waits here and is served by no worker with a stream of its own, nor has any that is lent room for it. */
+  lacks(): readonly Lack[] {
+    return this.#isDraining ? [] : this.#queue.lacking(({ relayedBy }) => relayedBy === null);
+  }
+
+  /** Says how to reach other nodes; before, no worker is lent. */
+  relayBy(dialer: RelayDialer): void {
+    this.#relays.attach(dialer);
+  }
+
+  /** Lends workers to a node that lacks them, as far as they have a stream of their own to this one. */
+  lend(node: PeerNode, { tenantId, kinds }: RelayWish): void {
+    for (const kind of kinds) {
+      const sessions = this.#queue.sessionsFor(tenantId, kind).filter(({ relayedBy }) => relayedBy === null);
+      this.#relays.offer(node, sessions);
+    }
+  }
+
+  /** Ends what leads to nodes that are gone, or has had nothing to do for long. */
+  lookAtRelays(liveNodeIds: ReadonlySet<string>): void {
+    this.#relays.look(liveNodeIds);
   }
 
   /** Hands out nothing more and accepts no new stream; results are still taken. Workers are told. */
   drain(): void {
     this.#isDraining = true;
+    this.#relays.drain();
     for (const session of this.#sessions) if (session.isOpen) session.announceDraining();
   }
 
@@ -191,7 +241,7 @@ export class Bridge implements Invoker {
 
   /** Streams of connected workers that could take a task of this kind, whether or not they have room. */
   workersFor(tenantId: string, kind: TaskKind): number {
-    return this.#queue.consumersFor(tenantId, kind);
+    return this.#queue.sessionsFor(tenantId, kind).length;
   }
 
   dropShards(shards: readonly number[]): void {
@@ -215,10 +265,11 @@ export class Bridge implements Invoker {
     return this.#coordinator ?? impossible('bridge-unattached', 'a session is there before the coordinator');
   }
 
-  #sessionHost(): SessionHost {
+  #sessionHost(): SessionHost<Session> {
     const { clock, tokens, register } = this.#options;
     return {
       clock,
+      divert: (session, message) => this.#relays.divert(session, message),
       isGenuine: (ref, token) => this.#crew.gave(ref, token) || tokens.isGenuine(ref, token),
       register: ({ principal }, { workflows }) =>
         registerAll(register, principal, BridgeServiceService.work.path, workflows),
@@ -244,6 +295,7 @@ export class Bridge implements Invoker {
 
   #joined(session: Session, hello: WorkerHello, { outcomes, workflows }: Registrations): void {
     const { tenantId } = session.principal;
+    this.#crew.makeWay(session, tenantId, hello.workerId);
     const queues = hello.queues.length === 0 ? ['default'] : hello.queues;
     session.consumer = this.#queue.join(session, { tenantId, queues, workflows });
     session.outbox.welcome = {
@@ -256,6 +308,7 @@ export class Bridge implements Invoker {
     if (this.#isDraining) session.outbox.draining = true;
     this.#crew.join(session, tenantId, hello.workerId);
     this.#strategies.join(session, tenantId, hello.name || hello.workerId, hello.strategies);
+    this.#relays.joined(session, hello, { outcomes, workflows });
   }
 
   #ended(session: Session): void {
@@ -268,6 +321,7 @@ export class Bridge implements Invoker {
     if (session.consumer !== null) this.#queue.leave(session.consumer);
     this.#crew.leave(session);
     this.#strategies.leave(session);
+    this.#relays.ended(session);
     this.#enqueue(session.takeUnwritten());
     this.#scheduleTurn();
   }
@@ -292,10 +346,12 @@ export class Bridge implements Invoker {
 
   /** Hands out what there is and lets each session send what it has to say. */
   #turn(): void {
+    this.#relays.beforeTurn(this.#changed);
     this.#refreshRoom(this.#changed);
     this.#queue.age(this.#options.clock.monotonicMs());
     for (let count = 0; count < TASKS_PER_TURN && this.#handOut(); count += 1);
     for (const session of this.#queue.takeStarved()) this.#changed.add(session);
+    this.#relays.afterTurn(this.#changed);
     const changed = this.#changed;
     this.#changed = new Set();
     for (const session of changed) session.flush();
@@ -315,6 +371,8 @@ export class Bridge implements Invoker {
     const { session } = next.consumer;
     session.give(next.task, this.#options.tokens.issue(next.task));
     this.#options.watch?.handedOut(next.task);
+    if (session.relayedBy === null) this.#relays.served(session);
+    else this.#relayedTasks += 1;
     // Full for this turn when enough bytes have gathered, whatever its credits.
     const room = session.room(this.#isDraining);
     if (room !== next.consumer.room) this.#queue.setRoom(next.consumer, room, session.most);

@@ -16,3 +16,7 @@ export type { WorkStream, WorkStreamEvents } from './session/work-stream.js';
 export { taskTokens, type TaskTokens } from './token.js';
 export { definitionFromWire } from './wire/definition-from-wire.js';
 export { plainJson, plainObject } from './wire/plain-json.js';
+export { relayPasses, type RelayPasses } from './relay/pass.js';
+export { PASS_KEY, peerDialer, type PeerTls } from './relay/peer-dialer.js';
+export type { PeerNode } from './relay/ports.js';
+export { createRelayDriver, type RelayDriver } from './relay/relay-driver.js';

@@ -10,6 +10,14 @@ export interface BridgeFigures {
   readonly attemptsOut: number;
   /** Since the start. */
   readonly refusedTasks: number;
+  readonly relays: {
+    /** Workers lent to other nodes, and tasks of theirs that such workers got since the start. */
+    readonly lending: number;
+    readonly carried: number;
+    /** Workers that other nodes lend, and tasks that such workers got since the start. */
+    readonly borrowed: number;
+    readonly given: number;
+  };
 }
 
 /** Adds the metrics to a registry. Call it once. */
@@ -35,11 +43,35 @@ export function registerBridgeMetrics(registry: Registry, read: () => BridgeFigu
       this.set({ state: 'no_worker' }, noWorker);
     },
   });
+  registerRelayMetrics(registers, () => read().relays);
   void new Counter({
     ...{ name: 'ductor_refused_tasks_total', help: 'Tasks that had no room in the queue', registers },
     collect() {
       this.reset();
       this.inc(read().refusedTasks);
+    },
+  });
+}
+
+/** Workers that nodes lend each other. */
+function registerRelayMetrics(registers: Registry[], read: () => BridgeFigures['relays']): void {
+  const labelNames = ['direction'];
+  void new Gauge({
+    ...{ name: 'ductor_relays', help: 'Workers lent to other nodes (out) and by them (in)', labelNames, registers },
+    collect() {
+      const { lending, borrowed } = read();
+      this.set({ direction: 'out' }, lending);
+      this.set({ direction: 'in' }, borrowed);
+    },
+  });
+  void new Counter({
+    ...{ name: 'ductor_relayed_tasks_total', labelNames, registers },
+    help: 'Tasks that workers lent to other nodes (out) or by them (in) got',
+    collect() {
+      const { carried, given } = read();
+      this.reset();
+      this.inc({ direction: 'out' }, carried);
+      this.inc({ direction: 'in' }, given);
     },
   });
 }

@@ -58,6 +58,11 @@ export interface WorkerOptions extends ConnectionOptions {
   readonly drainTimeoutMs?: number;
   /** Stop on SIGTERM and SIGINT. Default true. */
   readonly handleSignals?: boolean;
+  /**
+   * Also open streams to the nodes that the engine names. False: only to the addresses of `engine`, where others cannot
+   * be reached; nodes then lend this worker to each other. Default: true.
+   */
+  readonly allNodes?: boolean;
   /** Where lines go. Default: JSON on standard error from info on. */
   readonly log?: LogSink;
   /** For tests. */
@@ -241,7 +246,7 @@ class WorkerProcess implements Worker {
     );
     if (twin !== undefined) return this.#drop(stream);
     this.#credits.open(stream);
-    for (const address of welcome.nodes) this.#open(address);
+    if (this.#options.allNodes !== false) for (const address of welcome.nodes) this.#open(address);
     this.#life?.nodesChanged();
     const refused = welcome.registrations.filter((registration) => registration.problems.length > 0);
     for (const { familySlug, problems } of refused)

@@ -42,6 +42,7 @@ const TOP_HEIGHT = 10;
 /** Rooms that may touch generated messages: wire types stop here, journal entries stay in the workflow room. */
 const GENERATED_READERS: Readonly<Record<string, readonly string[]>> = {
   'engine/src/gen/ductor/v1/': ['api', 'bridge', 'cli', ''],
+  'engine/src/gen/ductor/relay/': ['api', 'bridge'],
   'engine/src/gen/ductor/journal/': ['workflow'],
   'engine/src/gen/': ['api', 'bridge', 'cli', 'workflow', ''],
 };

@@ -18,7 +18,8 @@ import { RunServiceService } from '../../gen/ductor/v1/run.js';
 import { ScheduleServiceService } from '../../gen/ductor/v1/schedule.js';
 import { TenancyServiceService } from '../../gen/ductor/v1/tenancy.js';
 import { WorkflowServiceService } from '../../gen/ductor/v1/workflow.js';
-import type { Bridge } from '../../bridge/index.js';
+import { RelayServiceService } from '../../gen/ductor/relay/v1/relay.js';
+import type { Bridge, RelayPasses } from '../../bridge/index.js';
 import type { Schedules } from '../../schedules/index.js';
 import type { Log, Tracing } from '../../telemetry/index.js';
 import { PUBLIC, permissionOf, type Tenancy } from '../../tenancy/index.js';
@@ -27,6 +28,7 @@ import * as endpoints from './endpoints/endpoint-service.js';
 import { reporter, type Report } from './errors/report.js';
 import type { GuardOptions } from './guard.js';
 import type { GuardedMethod } from './guarded-method.js';
+import { NodeGuard } from './node-guard.js';
 import { KeyRates } from './key-rates.js';
 import { MAX_MESSAGE_BYTES, MESSAGE_MARGIN_BYTES } from './message-size.js';
 import type { CapacityParts } from './pools/capacity-service.js';
@@ -52,6 +54,7 @@ import { RecentStarts } from './runs/recent-starts.js';
 import { RunFeed } from './runs/run-feed.js';
 import { runLoader } from './runs/run-loader.js';
 import { addReflection } from './reflection.js';
+import { relay } from './relay-service.js';
 import { triggerStreams } from './runs/stream-triggers.js';
 import { triggerAndWait, triggerRun, triggerRuns } from './runs/trigger-runs.js';
 import { watchRun } from './runs/watch-run.js';
@@ -68,7 +71,7 @@ export interface GrpcServerOptions {
   readonly tenancy: Tenancy;
   readonly catalog: WorkflowCatalog;
   readonly plans: PlanSource;
-  readonly coordinator: Pick<Coordinator, 'start' | 'signal' | 'onChange' | 'ownedShards' | 'nodeId'> &
+  readonly coordinator: Pick<Coordinator, 'start' | 'signal' | 'onChange' | 'ownedShards' | 'nodeId' | 'liveNodes'> &
     controls.RunControls['coordinator'];
   readonly reader: RunReader;
   readonly schedules: Schedules;
@@ -96,6 +99,8 @@ export interface GrpcServerOptions {
   readonly tracing?: Tracing | null;
   /** Calls a second that one key may make at this node; twice as many at once. Default: 5,000. */
   readonly callsPerKey?: number;
+  /** Passes of nodes that lend workers to this one. Default: null, none is let in. */
+  readonly passes?: RelayPasses | null;
 }
 
 /** A gRPC server. It does not listen: the port gives it the connections that speak HTTP/2. */
@@ -180,6 +185,17 @@ function workflowMethods(catalog: WorkflowCatalog, guard: GuardOptions): Service
     .unary(W.listWorkflowVersions, workflows.listWorkflowVersions(catalog));
 }
 
+/** What workers call, and nodes that lend them. */
+function bridgeMethods(options: GrpcServerOptions, guard: GuardOptions): readonly ServiceBuilder[] {
+  const { bridge, passes = null } = options;
+  const ofWorkers = new ServiceBuilder(guard)
+    .bidi(BridgeServiceService.work, work(bridge))
+    .unary(BridgeServiceService.beat, beat(bridge));
+  if (passes === null) return [ofWorkers];
+  const nodes = new NodeGuard(RelayServiceService.relay.path, { ...options, passes, report: guard.report });
+  return [ofWorkers, new ServiceBuilder(guard).amongNodes(RelayServiceService.relay, nodes, relay(bridge))];
+}
+
 /** The services, and how to end the streams that must not last while the node drains. */
 interface Services {
   readonly builders: readonly ServiceBuilder[];
@@ -232,9 +248,7 @@ function buildServices(options: GrpcServerOptions, feed: RunFeed, guard: GuardOp
     endpointMethods(options, guard),
     ...poolMethods(options, guard),
     ...routingMethods(options, guard),
-    new ServiceBuilder(guard)
-      .bidi(BridgeServiceService.work, work(options.bridge))
-      .unary(BridgeServiceService.beat, beat(options.bridge)),
+    ...bridgeMethods(options, guard),
   ];
   return { builders, drain: () => streams.drain() };
 }

@@ -10,9 +10,11 @@ import type {
   sendUnaryData,
 } from '@grpc/grpc-js';
 import { DuctorError } from '../../kernel/index.js';
+import type { Principal } from '../../tenancy/index.js';
 import { normalTraceparent } from '../../telemetry/index.js';
 import type { Answers, AnswerEvents, CallFacts, BidiStream, ServerStream, StreamEvents, Unary } from './call.js';
 import { MethodGuard, type CallMetadata, type GuardOptions } from './guard.js';
+import type { CallStatus } from './errors/to-status.js';
 import type { GuardedMethod } from './guarded-method.js';
 import { MAX_MESSAGE_BYTES, messageTooLarge } from './message-size.js';
 
@@ -44,6 +46,13 @@ function decoded<Request>(request: Request | Malformed): Request {
   return request;
 }
 
+/** What stands before a stream both ways. */
+export interface StreamGuard {
+  enter(metadata: CallMetadata): Principal | Promise<Principal>;
+  watch(metadata: CallMetadata, onRefused: (error: unknown) => void, principal: Principal): () => void;
+  statusOf(caught: unknown): CallStatus;
+}
+
 /** A handler behind its guard. */
 interface Served<Handler> {
   readonly guard: MethodGuard;
@@ -55,7 +64,7 @@ const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.
 /** The answering side of a stream both ways. */
 function answersOn<Request, Response>(
   call: ServerDuplexStream<Request | Malformed, Response>,
-  guard: MethodGuard,
+  guard: StreamGuard,
   onEnd: () => void,
 ): Answers<Response> {
   let isEnded = false;
@@ -76,7 +85,7 @@ function answersOn<Request, Response>(
 /** Serves a stream both ways: what comes before the caller is known waits in the transport. */
 function serveBidi<Request, Response>(
   call: ServerDuplexStream<Request | Malformed, Response>,
-  guard: MethodGuard,
+  guard: StreamGuard,
   handler: BidiStream<Request, Response>,
 ): void {
   let events: StreamEvents<Request> | null = null;
@@ -100,7 +109,7 @@ function serveBidi<Request, Response>(
     attempt(() => {
       const opened = handler(principal, answers);
       events = opened;
-      stopWatching = guard.watch(call.metadata, (error) => answers.end(error));
+      stopWatching = guard.watch(call.metadata, (error) => answers.end(error), principal);
       call.on('data', (request: Request | Malformed) => attempt(() => opened.received(decoded(request))));
       call.on('end', () => attempt(() => opened.finished()));
       call.on('drain', () => attempt(() => opened.drained()));
@@ -258,6 +267,17 @@ export class ServiceBuilder {
   bidi<Request, Response>(method: MethodDefinition<Request, Response>, handler: BidiStream<Request, Response>): this {
     const guard = new MethodGuard(method.path, this.#options);
     this.methods.set(method.path, { kind: 'bidi', reported: (caught) => guard.reported(caught) });
+    return this.#add(method, (call: ServerDuplexStream<Request | Malformed, Response>) =>
+      serveBidi(call, guard, handler),
+    );
+  }
+
+  /** A stream both ways among nodes, behind a guard of its own: no door over HTTP/1.1 leads to it. */
+  amongNodes<Request, Response>(
+    method: MethodDefinition<Request, Response>,
+    guard: StreamGuard,
+    handler: BidiStream<Request, Response>,
+  ): this {
     return this.#add(method, (call: ServerDuplexStream<Request | Malformed, Response>) =>
       serveBidi(call, guard, handler),
     );

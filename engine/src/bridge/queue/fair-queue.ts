@@ -27,10 +27,12 @@ import { impossible, shardOf } from '../../kernel/index.js';
 import { attemptKey } from '../attempt-key.js';
 import type { AttemptRef, RunKey, Task } from '../ports.js';
 import { capabilityMatcher, type Capability, type TaskKind } from './capability.js';
+import { depthOf, lacksOf, type Lack, type QueueDepth } from './looks.js';
 import { Consumer, Flow, Group, Lane, LanePlace, Queued, Tenant, TIERS, type TenantTier } from './parts.js';
 import { needOf, serve, stopSaving } from './saving.js';
 import { nextByDeficit, TierTurns } from './tier-turns.js';
 
+export type { Lack, QueueDepth } from './looks.js';
 export type { Consumer } from './parts.js';
 
 /** How much may wait. */
@@ -40,16 +42,6 @@ export interface QueueLimits {
   readonly maxBytes: number;
   /** With one priority. */
   readonly maxTasksPerTenant: number;
-}
-
-/** Tasks that wait, by what they wait for. */
-export interface QueueDepth {
-  /** Their turn: a worker has room. */
-  readonly ready: number;
-  /** Room: workers serve them, all are full. */
-  readonly noRoom: number;
-  /** A worker that serves them at all. */
-  readonly noWorker: number;
 }
 
 /** Defaults. */
@@ -102,17 +94,14 @@ export class FairQueue<S> {
     return this.#tiers.hasWork;
   }
 
-  /** How much waits for what. Looks at every lane: for those who watch, not for those who work. */
+  /** How much waits for what. Looks at every lane, like `lacking`: for those who watch, not for those who work. */
   depth(): QueueDepth {
-    const depth = { ready: 0, noRoom: 0, noWorker: 0 };
-    for (const { lanes } of this.#tenants.values()) {
-      for (const { size, groups } of lanes.values()) {
-        if (groups.size === 0) depth.noWorker += size;
-        else if ([...groups].some(({ available }) => available.size > 0)) depth.ready += size;
-        else depth.noRoom += size;
-      }
-    }
-    return depth;
+    return depthOf(this.#tenants.values());
+  }
+
+  /** What waits though no session that counts serves it, nor any has room for it. */
+  lacking(counts: (session: S) => boolean): readonly Lack[] {
+    return lacksOf(this.#tenants.values(), counts);
   }
 
   /**
@@ -220,12 +209,11 @@ export class FairQueue<S> {
   }
 
   /** Sessions that could do a task of this kind, with or without room. */
-  consumersFor(tenantId: string, kind: TaskKind): number {
-    let count = 0;
-    for (const { matcher, members } of this.#tenants.get(tenantId)?.groups.values() ?? []) {
-      if (matcher.accepts(kind)) count += members.size;
-    }
-    return count;
+  sessionsFor(tenantId: string, kind: TaskKind): readonly S[] {
+    const groups = [...(this.#tenants.get(tenantId)?.groups.values() ?? [])].filter(({ matcher }) =>
+      matcher.accepts(kind),
+    );
+    return groups.flatMap(({ members }) => [...members].map(({ session }) => session));
   }
 
   /** The next task and who gets it; undefined when nobody with room can do anything that waits. */

@@ -12,7 +12,7 @@
  * 1. `workerConnected` comes before `sent` of a worker; `workerGone` when its last session ended.
  * 2. What a worker is said to hold is what it named, and what its open sessions sent, which has perhaps not arrived.
  */
-import { equalBytes, type Clock } from '../../kernel/index.js';
+import { DuctorError, equalBytes, type Clock } from '../../kernel/index.js';
 import { attemptKey } from '../attempt-key.js';
 import { FORGET_WORKER_MS } from '../limits.js';
 import type { AbortOrder, AttemptRef, BridgeCoordinator } from '../ports.js';
@@ -42,6 +42,19 @@ export class Crew {
   /** Workers with a session. */
   get present(): number {
     return [...this.#workers.values()].filter(({ sessions }) => sessions.size > 0).length;
+  }
+
+  /**
+   * Before a session joins: a worker that has a stream of its own here is not borrowed. Throws worker_superseded when
+   * the session is that of a worker lent by another node who is here; relays of a worker who comes are let go.
+   */
+  makeWay(session: Session, tenantId: string, workerId: string): void {
+    const others = this.#workers.get(workerName(tenantId, workerId))?.sessions ?? [];
+    for (const other of others) {
+      if (session.relayedBy !== null)
+        throw new DuctorError('worker_superseded', 'the worker has a stream to this node');
+      if (other.relayedBy !== null) other.announceDraining();
+    }
   }
 
   /** A registered session: becomes one of its worker. */

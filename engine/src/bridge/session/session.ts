@@ -14,11 +14,10 @@
  * 3. After a turn in which write() said false nothing is written until the stream has drained.
  * 4. Results waiting in the coordinator are bounded: beyond that the stream is not read.
  */
-import { DuctorError, type Clock, type Timer } from '../../kernel/index.js';
+import { DuctorError, type Timer } from '../../kernel/index.js';
 import type { Principal } from '../../tenancy/index.js';
 import { AckState, type SubStepResult, type TaskHeartbeat, type TaskResult } from '../../gen/ductor/v1/bridge.js';
 import type { WorkerHello, WorkRequest } from '../../gen/ductor/v1/bridge.js';
-import type { StrategyAnswer } from '../../gen/ductor/v1/strategy.js';
 import {
   CUT_BYTES,
   HELLO_TIMEOUT_MS,
@@ -31,43 +30,15 @@ import {
   SPARE_RESULTS,
   SUSPECT_MS,
 } from '../limits.js';
-import type { AbortOrder, AttemptOutcome, AttemptRef, ResultAck, SubStep, Task, Value } from '../ports.js';
+import type { AbortOrder, AttemptRef, ResultAck, Task } from '../ports.js';
 import type { Consumer } from '../queue/fair-queue.js';
 import { checkHello } from '../wire/check-hello.js';
 import { outcomeFromWire, subStepFromWire } from '../wire/outcome-from-wire.js';
 import { taskToWire } from '../wire/task-to-wire.js';
 import { Outbox } from './outbox.js';
 import type { Registrations } from './register.js';
+import type { SessionHost } from './session-host.js';
 import type { WorkStream, WorkStreamEvents } from './work-stream.js';
-
-/** What a session needs from the hub it belongs to. */
-export interface SessionHost {
-  readonly clock: Clock;
-  /** Registers what the worker brings. */
-  register(session: Session, hello: WorkerHello): Promise<Registrations>;
-  /** The session is registered: gives it its worker and its place in the queue, and the welcome in its outbox. */
-  joined(session: Session, hello: WorkerHello, registrations: Registrations): void;
-  /** Whether the token proves the right to the attempt. */
-  isGenuine(ref: AttemptRef, token: Uint8Array): boolean;
-  /** Hands a result in; calls back as Coordinator.settle does. */
-  settle(ref: AttemptRef, outcome: AttemptOutcome, settled: (ack: ResultAck) => void): void;
-  /** Hands a part of a body's work in; calls back as Coordinator.keep does. */
-  keep(ref: AttemptRef, subStep: SubStep, settled: (ack: ResultAck) => void): void;
-  /** A strategy of the app answered a question. */
-  answered(session: Session, answer: StrategyAnswer): void;
-  /** An attempt gave a sign of life. */
-  heartbeat(ref: AttemptRef, progress: Value | null): void;
-  /** The worker says what it holds. */
-  inventory(session: Session, holds: readonly AttemptRef[]): void;
-  /** There is something to send, or room: at the end of this turn. */
-  changed(session: Session): void;
-  /** Tasks that wait for the session and that nobody of its kind has room for. */
-  unserved(session: Session): number;
-  /** These tasks were written, each with the token at its place. */
-  sent(session: Session, refs: readonly AttemptRef[], tokens: readonly Buffer[]): void;
-  /** It is closed. */
-  ended(session: Session): void;
-}
 
 type State = 'greeting' | 'registering' | 'open' | 'closed';
 
@@ -106,10 +77,11 @@ export class Session implements WorkStreamEvents {
   #suspicion: Timer | null = null;
 
   constructor(
-    readonly host: SessionHost,
+    readonly host: SessionHost<Session>,
     readonly principal: Principal,
     readonly stream: WorkStream,
     readonly registered: Registrations | null = null,
+    readonly relayedBy: string | null = null,
   ) {
     this.#timer = host.clock.setTimer(HELLO_TIMEOUT_MS, () => {
       this.close(new DuctorError('worker_unresponsive', `no hello within ${HELLO_TIMEOUT_MS} ms`));
@@ -190,6 +162,28 @@ export class Session implements WorkStreamEvents {
   /** The worker lives, whatever this stream says: pings that it has not answered do not count. */
   alive(): void {
     this.#unansweredPings = 0;
+  }
+
+  /** Takes credits out, for another node to use. */
+  lend(credits: number): void {
+    this.#credits -= credits;
+    this.host.changed(this);
+  }
+
+  /** Credits that the other node has not used are here again. */
+  takeBack(credits: number): void {
+    this.#credits += credits;
+    this.host.changed(this);
+  }
+
+  /** Takes what the worker said for another node, which cannot be told any more. */
+  takeAgain(message: WorkRequest): void {
+    if (!this.isOpen) return;
+    try {
+      this.#take(message);
+    } catch (error) {
+      this.close(DuctorError.from(error));
+    }
   }
 
   /** Asks the worker what it holds. */
@@ -282,7 +276,8 @@ export class Session implements WorkStreamEvents {
     }
   }
 
-  #take(message: WorkRequest): void {
+  #take(said: WorkRequest): void {
+    const message = this.host.divert(this, said);
     const { hello, results, subResults, credits, inventory, revoke, draining, pong } = message;
     if (hello !== undefined) throw new DuctorError('invalid_argument', 'a stream carries one hello');
     for (const beat of message.heartbeats) this.#takeHeartbeat(beat);

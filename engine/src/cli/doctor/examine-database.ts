@@ -19,6 +19,7 @@ import {
 import type { Finding } from './finding.js';
 import { judgeCapacity } from './judge-capacity.js';
 import { judgeCluster, judgeRuns } from './judge-runs.js';
+import { examineNodes } from './examine-nodes.js';
 import {
   type ExplainedStatement,
   judgeInvalidIndexes,
@@ -57,6 +58,7 @@ export async function examineDatabase(db: Database, clock: Clock): Promise<reado
   findings.push(judgePartitions(await readPartitionReport(db)), ...judgePlans(await explained(db), tables));
   const cluster = await readClusterReport(db);
   findings.push(...judgeCluster(cluster), ...judgeRuns(await readStuckRuns(db, cluster.ownerlessShards)));
+  findings.push(...(await examineNodes(cluster)));
   findings.push(...judgeCapacity(await findCapacityDefects(db)));
   return findings;
 }

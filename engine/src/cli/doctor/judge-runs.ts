@@ -7,7 +7,8 @@ const INBOX_WARN = 1_000;
 const INBOX_FAIL = 50_000;
 const MS = 1_000;
 
-const isLive = ({ leaseMs, isFenced }: NodeReport): boolean => leaseMs > 0 && !isFenced;
+/** Whether the node is a member of the cluster. */
+export const isLive = ({ leaseMs, isFenced }: NodeReport): boolean => leaseMs > 0 && !isFenced;
 
 function nodes({ nodes: all }: ClusterReport): readonly Finding[] {
   const live = all.filter(isLive);

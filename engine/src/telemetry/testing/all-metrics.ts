@@ -15,7 +15,15 @@ export async function allMetrics(): Promise<readonly MetricText[]> {
   const { registry } = createMetrics();
   const depth = { ready: 0, noRoom: 0, noWorker: 0 };
   registerBridgeMetrics(registry, () => ({
-    ...{ sessions: 0, workers: 0, depth, queuedBytes: 0, attemptsOut: 0, refusedTasks: 0 },
+    ...{
+      sessions: 0,
+      workers: 0,
+      depth,
+      queuedBytes: 0,
+      attemptsOut: 0,
+      relays: { lending: 1, carried: 1, borrowed: 1, given: 1 },
+      refusedTasks: 0,
+    },
   }));
   const all = await registry.getMetricsAsJSON();
   const own = all.flatMap(({ name, type, help }) => {

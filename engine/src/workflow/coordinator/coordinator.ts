@@ -112,6 +112,8 @@ export interface Coordinator {
   ownedShards(): readonly number[];
   /** Other nodes and this one, from the last heartbeat. */
   liveAddresses(): readonly string[];
+  /** The same, each with the id under which it owns shards. */
+  liveNodes(): readonly { readonly nodeId: string; readonly address: string }[];
   /** Stops ticking, drains the lane, gives its shards back. */
   stop(): Promise<void>;
 }

@@ -21,7 +21,17 @@ import { SILENT_HOOKS, type CoordinatorHooks } from './hooks.js';
 import { Incarnation } from './incarnation.js';
 import { MailSender } from './mail-sender.js';
 import { DEFAULT_COORDINATOR_OPTIONS, type CoordinatorOptions } from './options.js';
-import type { AttemptRef, Bus, ClusterStore, InboxStore, Invoker, PlanSource, RunKey, RunStore } from './ports.js';
+import type {
+  AttemptRef,
+  Bus,
+  ClusterNode,
+  ClusterStore,
+  InboxStore,
+  Invoker,
+  PlanSource,
+  RunKey,
+  RunStore,
+} from './ports.js';
 import { encodeInput, stepAt } from './run-logic.js';
 import { keyOf, type PendingInput } from './run-cell.js';
 import type { Surroundings } from './world.js';
@@ -183,7 +193,11 @@ class NodeCoordinator implements Coordinator {
   }
 
   liveAddresses(): readonly string[] {
-    return this.#incarnation?.addresses ?? [];
+    return this.liveNodes().map(({ address }) => address);
+  }
+
+  liveNodes(): readonly ClusterNode[] {
+    return this.#incarnation?.nodes ?? [];
   }
 
   async stop(): Promise<void> {

@@ -20,7 +20,7 @@ import { Lane } from './lane.js';
 import { Lease } from './lease.js';
 import { Loader } from './loader.js';
 import { Membership } from './membership.js';
-import type { RunKey } from './ports.js';
+import type { ClusterNode, RunKey } from './ports.js';
 import { reconcile } from './reconcile.js';
 import { RunCache } from './run-cache.js';
 import { emptyRun } from './run-logic.js';
@@ -120,9 +120,9 @@ export class Incarnation {
     return this.#membership.join();
   }
 
-  /** Addresses of live nodes. */
-  get addresses(): readonly string[] {
-    return this.#membership.addresses;
+  /** Live nodes. */
+  get nodes(): readonly ClusterNode[] {
+    return this.#membership.nodes;
   }
 
   /** Whether this incarnation ticks runs of the shard. */

@@ -12,7 +12,7 @@ import type { Timer } from '../../kernel/index.js';
 import { untilDone } from './backoff.js';
 import { balance, type BalancePlan } from './balance.js';
 import type { Lease } from './lease.js';
-import type { ClusterView } from './ports.js';
+import type { ClusterNode, ClusterView } from './ports.js';
 import type { World } from './world.js';
 
 /** What membership tells its incarnation. */
@@ -53,7 +53,7 @@ export class Membership {
   #beats = 0;
   /** Since when the session of each node was seen closed, monotonic ms. */
   #closedSince: ReadonlyMap<string, number> = new Map();
-  #addresses: readonly string[] = [];
+  #nodes: readonly ClusterNode[] = [];
   readonly #moves = new Set<string>();
   readonly #firstLook: (() => void)[] = [];
   #hasLooked = false;
@@ -65,9 +65,9 @@ export class Membership {
     readonly listener: MembershipListener,
   ) {}
 
-  /** Addresses of the nodes that were alive at the last heartbeat. */
-  get addresses(): readonly string[] {
-    return this.#addresses;
+  /** The nodes that were alive at the last heartbeat. */
+  get nodes(): readonly ClusterNode[] {
+    return this.#nodes;
   }
 
   /** Registers and beats until the incarnation ends; resolves after the first share of shards was asked for. */
@@ -168,7 +168,7 @@ export class Membership {
       closedBefore: this.#closedLongEnough(),
     });
     this.#noteClosed(plan.closedNow);
-    this.#addresses = plan.alive.map((node) => node.address);
+    this.#nodes = plan.alive;
     if (world.isStopping()) return this.#looked();
     if (plan.claim.length > 0) {
       this.#move('claim', async () => void (await world.cluster.claim(world.nodeId, plan.claim)));

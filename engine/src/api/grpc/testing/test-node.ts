@@ -2,7 +2,7 @@
 import { type ClusterSecret, clusterSecret, type Repeating, systemClock } from '../../../kernel/index.js';
 import { systemRandom, uuidV7 } from '../../../kernel/index.js';
 import { memoryBus, type Bus } from '../../../bus/index.js';
-import { Bridge, createEndpoints, taskTokens } from '../../../bridge/index.js';
+import { Bridge, createEndpoints, relayPasses, type RelayPasses, taskTokens } from '../../../bridge/index.js';
 import { egressGuard, type EgressPolicy, systemResolver } from '../../../egress/index.js';
 import { createCelCompiler } from '../../../expressions/index.js';
 import { createRouting, createShadowDriver, type Routing, type RoutingOptions } from '../../../routing/index.js';
@@ -33,6 +33,8 @@ export interface TestNode {
   readonly registry: WorkflowRegistry;
   readonly coordinator: Coordinator;
   readonly bridge: Bridge;
+  /** As every node of the cluster makes them. */
+  readonly passes: RelayPasses;
   readonly server: Doors;
   /** host:port. */
   readonly address: string;
@@ -79,7 +81,7 @@ export async function startTestNode(db: Database, options: TestNodeOptions = {})
   const secret = clusterSecret(options.secret ?? 'a secret for tests, 32 bytes long');
   const [{ log, logged }, metrics] = [recordedLog(), createMetrics()];
   const newId = (): string => uuidV7(clock.nowUs(), random);
-  const [nodeId, bus] = [newId(), options.bus ?? memoryBus(clock)];
+  const [nodeId, bus, passes] = [newId(), options.bus ?? memoryBus(clock), relayPasses(secret, random)];
   const cluster = postgresClusterStore({ db, clock });
   await learnTime(() => timeOf(db), clock);
   const tenancy = createTenancy({ db, clock, random, secret });
@@ -104,7 +106,7 @@ export async function startTestNode(db: Database, options: TestNodeOptions = {})
   const { schedules, driver } = createScheduling({ db, clock, random, bus, coordinator, registry, reader, onError });
   const late = lateWork({ db, clock, log, metrics, routing });
   const server = createDoors({
-    ...shared,
+    ...{ ...shared, passes },
     ...{ tenancy, coordinator, bridge, endpoints, log, catalog: registry, reader, schedules },
     ...routing,
     ...{ metrics: metrics.registry, metricsAccess: 'loopback', limits: options.limits ?? {} },
@@ -115,7 +117,7 @@ export async function startTestNode(db: Database, options: TestNodeOptions = {})
   await coordinator.run();
   for (const part of [endpoints, driver, shadows, late]) await part.start();
   return {
-    ...{ tenancy, registry, coordinator, bridge, server, logged, address: `127.0.0.1:${port}` },
+    ...{ tenancy, registry, coordinator, bridge, passes, server, logged, address: `127.0.0.1:${port}` },
     async tenant(slug, scopes = SCOPES) {
       const tenantId = await tenancy.ensureTenant(slug);
       const { apiKey } = await tenancy.createKey({ tenantId, name: slug, scopes });
