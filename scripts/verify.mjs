@@ -72,6 +72,18 @@ function redisChecks() {
   ];
 }
 
+/** Tests of which `npm test` goes through a part of the cases. */
+const LONG_SUITES = [
+  ...['stores-differ', 'routing-replay', 'postgres-mailbox-race'].map((name) => `test/contract/${name}`),
+  ...['pools/schedule/business-time', 'routing/decisions/replay'].map((name) => `engine/src/${name}`),
+];
+
+/** All of their cases. */
+function lengthCheck() {
+  const env = { DUCTOR_TEST_LENGTH: 'full' };
+  return { name: 'long tests in full', command: 'vitest', args: ['run', ...LONG_SUITES], env, isVitest: true };
+}
+
 /** More inputs than `npm test` gives each target. */
 function fuzzCheck() {
   const env = { DUCTOR_FUZZ_RUNS: '10000' };
@@ -81,7 +93,7 @@ function fuzzCheck() {
 
 /** What only CI runs. */
 async function ciChecks() {
-  const checks = [...(await serverChecks()), ...redisChecks(), fuzzCheck()];
+  const checks = [...(await serverChecks()), ...redisChecks(), lengthCheck(), fuzzCheck()];
   if (readJson('package.json').scripts.simulate) {
     const args = ['run', '--silent', 'simulate', '--', '--seeds', '2000', '--require'];
     checks.push({ name: 'simulate 2,000 seeds', command: 'npm', args, limitMinutes: 20 });

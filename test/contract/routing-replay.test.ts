@@ -1,19 +1,20 @@
 /**
  * Decisions of mixed strategies as they stand in the database, made again by another process from a file, without a
- * database: byte for byte. So many as DUCTOR_REPLAY_DECISIONS says; default 10,000.
+ * database: byte for byte. So many as DUCTOR_REPLAY_DECISIONS says; default 10,000 in CI.
  */
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { startTestNode } from '../../engine/src/api/grpc/testing/test-node.js';
 import { bearer, httpCall } from '../../engine/src/api/testing/http-call.js';
+import { cases } from '../../engine/src/kernel/testing/test-length.js';
 import { createTestDatabase } from '../../engine/src/store/testing/index.js';
 import { ROOT, startChild } from '../support/child.js';
 import { cleanUpProcesses } from '../support/processes.js';
 import { scratchFolder } from '../support/scratch.js';
 import { typescript } from '../support/worker.js';
 
-const DECISIONS = Number(process.env['DUCTOR_REPLAY_DECISIONS'] ?? 10_000);
+const DECISIONS = Number(process.env['DUCTOR_REPLAY_DECISIONS'] ?? cases(2_000, 10_000));
 const PER_CALL = 200;
 /** Decisions that are exported by a node, and must be as the lines of the file. */
 const BY_NODE = 20;

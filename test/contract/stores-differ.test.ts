@@ -3,6 +3,7 @@
  * and answer the same; so what the simulator shows holds for the database. DUCTOR_DIFFERENTIAL_SEQUENCES=N plays more.
  */
 import { afterAll, describe, expect, it } from 'vitest';
+import { cases } from '../../engine/src/kernel/testing/test-length.js';
 import { memoryWorld } from '../../engine/src/workflow/testing/memory-world.js';
 import type { ContractProcess } from '../../engine/src/workflow/testing/run-store-contract.js';
 import { Choices } from '../simulation/core/choices.js';
@@ -10,7 +11,7 @@ import { postgresWorld, type PostgresWorld } from '../support/postgres-world.js'
 import { CommandBook, type StoreCommand } from '../support/store-commands.js';
 import { StorePlayer } from '../support/store-player.js';
 
-const SEQUENCES = Number(process.env['DUCTOR_DIFFERENTIAL_SEQUENCES'] ?? 100);
+const SEQUENCES = Number(process.env['DUCTOR_DIFFERENTIAL_SEQUENCES'] ?? cases(30, 100));
 const COMMANDS = 40;
 /** Sequences that share a database. */
 const SHARED = 20;
