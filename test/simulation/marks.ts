@@ -98,6 +98,12 @@ export const MARKS = {
   child_undid: 'a child was the compensation of a step',
   child_unknown: 'a child was to be of a workflow that there is not',
   child_of_random: 'a child ran a random plan',
+  seat_taken: 'a family got a seat, or another one',
+  seat_kept: 'a family got the seat that it had',
+  seat_evicted: 'a rate limit took a seat from those who had it',
+  seat_tried: 'a seat was given to one owner to try after its rate limit',
+  seat_swept: 'a family had ended outside of the gate lane, and its seat was ended later',
+  tier_climbed: 'a family came to a higher tier than it had been on',
   step_waited_for_room: 'a step of a random plan stood in line for room under a key',
 } as const;
 

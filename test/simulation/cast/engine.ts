@@ -28,6 +28,7 @@ import type { EngineInvoker } from '../ports/engine-invoker.js';
 import { SimInvoker } from '../ports/invoker.js';
 import { simClaimPort, type ClaimPort } from '../ports/claim-port.js';
 import { Line } from '../ports/line.js';
+import { simReportPort, type ReportPort } from '../ports/report-port.js';
 import type { TokenBook } from '../ports/tokens.js';
 import type { Server, Writer } from '../ports/server.js';
 import { simClusterStore, simInboxStore, simPlanSource, simRunStore } from '../ports/stores.js';
@@ -42,6 +43,7 @@ export interface EnginePorts {
   readonly invoker: Invoker;
   readonly bus: Bus;
   readonly claims: ClaimPort;
+  readonly reports: ReportPort;
 }
 
 /** What a planted bug may look at. */
@@ -91,6 +93,7 @@ export class Engine implements Writer {
   readonly invoker: EngineInvoker;
   readonly coordinator: Coordinator;
   readonly claims: ClaimPort;
+  readonly reports: ReportPort;
   readonly clock: SimClock;
   isZombie = false;
   isMute = false;
@@ -122,9 +125,11 @@ export class Engine implements Writer {
       invoker: orders.watch(this.invoker, this),
       bus: world.bus.of(this.actor),
       claims: simClaimPort(line),
+      reports: simReportPort(line),
     };
     const ports = world.bug?.ports?.(plain, world) ?? plain;
     this.claims = ports.claims;
+    this.reports = ports.reports;
     const coordinator = createCoordinator({
       node: { nodeId, address },
       random,

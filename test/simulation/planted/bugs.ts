@@ -16,6 +16,7 @@ import type { BugWorld, EnginePorts, PlantedBug } from '../cast/engine.js';
 import { runName } from '../checks/names.js';
 import { CLAIMED_TWICE, CLAIMS_LEFT } from './claim-bugs.js';
 import { CONDITIONS_FORGOTTEN, OUTPUTS_SWAPPED } from './outcome-bugs.js';
+import { LIMITED_BEFORE_LOCKING, PROBES_FORGOTTEN, SEATS_LEFT } from './seat-bugs.js';
 
 function withRuns(ports: EnginePorts, runs: Partial<RunStore>): EnginePorts {
   return { ...ports, runs: { ...ports.runs, ...runs } };
@@ -345,6 +346,9 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   RELEASED_OVER_CHILDREN,
   CLAIMED_TWICE,
   CLAIMS_LEFT,
+  LIMITED_BEFORE_LOCKING,
+  SEATS_LEFT,
+  PROBES_FORGOTTEN,
   ACK_BEFORE_COMMIT,
   APPLIED_AGAIN,
   ATTEMPTS_RENUMBERED,

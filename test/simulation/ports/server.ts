@@ -31,6 +31,7 @@ import { attemptName, runName, signalName } from '../checks/names.js';
 import { DEEDS } from '../core/deed.js';
 import type { Actor } from '../core/sim-event.js';
 import type { Sim } from '../core/sim.js';
+import { SeatTables } from './seat-tables.js';
 
 /** A process that writes. */
 export interface Writer {
@@ -57,6 +58,7 @@ interface LostCommit {
 /** The server. */
 export class Server {
   readonly db: MemoryDatabase;
+  readonly seats: SeatTables;
   readonly #lost = new Map<string, Set<LostCommit>>();
   #seenViolations = 0;
   isDown = false;
@@ -80,6 +82,7 @@ export class Server {
       return all.some((data) => Buffer.from(data).includes(venom)) ? '22P05' : null;
     };
     this.db = new MemoryDatabase({ nowUs: () => sim.nowUs, refuses });
+    this.seats = new SeatTables(sim, this.db);
     check.claims = this.db.reservations.claims;
   }
 
@@ -129,6 +132,7 @@ export class Server {
     if (outcome.kind === 'committed' && decision !== undefined) {
       checkHoldings(this.sim, db, decision);
       checkTakenOut(this.sim, db, decision);
+      if (this.sim.wide !== null) this.seats.committed(locks, decision);
     }
     if (db.semaphores.line.length > 0) this.sim.marks.reach('semaphore_waited');
     for (const violation of semaphores.violations.splice(0)) this.sim.violate(violation);

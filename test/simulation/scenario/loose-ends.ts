@@ -65,6 +65,12 @@ function* reservationsLeft({ server }: World): Generator<string> {
   }
 }
 
+/** What a look of the minute would leave of seats and tiers, now that every family has ended. */
+function seatsLeft({ server }: World): Iterable<string> {
+  server.seats.sweep();
+  return server.seats.left();
+}
+
 function* callsLeft(world: World): Generator<string> {
   if (world.client.unanswered > 0) yield `${world.client.unanswered} calls of clients were never answered`;
 }
@@ -82,6 +88,7 @@ export function looseEnds(world: World): readonly string[] {
     messagesLeft,
     semaphoresLeft,
     reservationsLeft,
+    seatsLeft,
     (one: World) => leftOpen(one.server.db),
     (one: World) => unborn(one.truth),
     callsLeft,

@@ -51,6 +51,32 @@ export function openPonds({ reservations }: MemoryDatabase, tenants: readonly st
   }
 }
 
+/** Names of the pools of seats and of models. */
+export const SEAT_POOL = 'fixture-seats';
+export const MODEL_POOL = 'fixture-models';
+
+const SEATS = [{}, { weight: 2 }, {}].map((fields) => ({ ...fields, type: 'account_seat' }));
+const MODELS = [0, 0, 1, 2].map((tier) => ({ tier, type: 'model' }));
+/** Nobody is ejected: who is left out has a rate limit. */
+const HEALTH = { consecutive: 0, base: '1s' };
+
+/** Gives each tenant a pool of seats and one of models, in tiers. */
+export function openSeats({ reservations }: MemoryDatabase, tenants: readonly string[]): void {
+  for (const tenantId of tenants) {
+    const index = TENANTS.indexOf(tenantId);
+    const add = (number: number, name: string, strategy: object, fields: readonly object[]): void => {
+      const recipients = fields.map((each, at) => recipientOf(number * 10 + at, each));
+      const config = { health: HEALTH, strategy_tree: strategy };
+      reservations.add({ tenantId, name, view: snapshotOf(number, { name, config }, recipients).view });
+    };
+    const params = { probe_timeout: '2s', max_cooldown: '20s' };
+    const inTurn = ['smooth_weighted_round_robin'];
+    add(980 + index, SEAT_POOL, { strategy: 'seat_affinity', params, of: inTurn }, SEATS);
+    const ladder = { min_success_rate: 0.5, min_samples: 3 };
+    add(990 + index, MODEL_POOL, { strategy: 'escalate_on_retry', params: ladder, of: ['round_robin'] }, MODELS);
+  }
+}
+
 /** Gives a pool other capacities: what is held stays held. */
 export function changeRoom({ reservations }: MemoryDatabase, tenantId: string, choices: Choices): void {
   const at = reservations.pools.findIndex((pool) => pool.tenantId === tenantId);

@@ -14,6 +14,7 @@ import { compareOutcomes } from '../oracle/outcome-oracle.js';
 import { drawPlans, type DrawnPlans } from './plans.js';
 import { planClaimers, workOff } from './claimers.js';
 import { lookAfter, planPeople } from './people.js';
+import { planReporters } from './reporters.js';
 import { wideChoices } from './wide.js';
 import { drawWidePlans } from './wide-plans.js';
 import { World } from './world.js';
@@ -131,6 +132,7 @@ async function live(world: World, draw: Draw, sampleOf: SeedOptions['sampleOf'])
   if (sim.wide !== null) {
     planPeople(world, sim.wide, draw.safetyUs);
     planClaimers(world, sim.wide, draw.safetyUs);
+    planReporters(world, sim.wide, draw.safetyUs);
   }
   new Fate(world).begin();
   await scheduler.run(draw.safetyUs, nothing, isOver);

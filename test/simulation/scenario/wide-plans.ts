@@ -5,6 +5,7 @@ import { edge, planOf, template } from '../../../engine/src/workflow/testing/pla
 import { plansOver } from '../../../engine/src/workflow/testing/random-plan.js';
 import type { Choices } from '../core/choices.js';
 import { POND, SECOND_POOL, SIMULATED_POOL } from './pools.js';
+import { lobby, seated, sitter } from './seat-plans.js';
 import { widened } from './widen.js';
 
 const WORK = template(() => ({ type: 'lead' }));
@@ -42,5 +43,10 @@ export function drawWidePlans(choices: Choices): readonly Plan[] {
   const twigs = random(choices, 2).map((plan) => widened(plan, { choices, children: ['leaf'], isRoot: false }));
   const children = ['leaf', 'branch', 'twig', 'twig'];
   const wide = random(choices, choices.int(3, 6)).map((plan) => widened(plan, { choices, children, isRoot: true }));
-  return [...family('twig', twigs), ...family('wide', [...wide, pond(), pond()])];
+  const seats = [seated(), seated(), lobby()];
+  return [
+    ...family('twig', twigs),
+    ...family('sitter', [sitter()]),
+    ...family('wide', [...wide, pond(), pond(), ...seats]),
+  ];
 }

@@ -14,7 +14,7 @@ import type { SemaphorePlan } from '../../../engine/src/workflow/machine/plan.js
 import { mayHoldBy } from '../../../engine/src/workflow/machine/selecting.js';
 import { RUN_INPUT, template } from '../../../engine/src/workflow/testing/plan-builder.js';
 import type { Choices } from '../core/choices.js';
-import { POND } from './pools.js';
+import { MODEL_POOL, POND, SEAT_POOL } from './pools.js';
 
 type Of<T extends PlanStep['type']> = Extract<PlanStep, { readonly type: T }>;
 
@@ -72,6 +72,12 @@ function child(step: Of<'SUB_WORKFLOW'>, { choices, children }: Widening): PlanS
   return { ...step, familySlug, version, closePolicy: choices.pick(POLICIES) ?? 'cancel' };
 }
 
+/** Work that takes a seat of its family, in the place of work that anybody gets. */
+function seat(one: Of<'ROUTE'>, { choices }: Widening): PlanStep {
+  if (!choices.chance(0.6)) return one;
+  return { ...one, pool: choices.oneOf(SEAT_POOL, SEAT_POOL, MODEL_POOL), isSeatOfFamily: choices.chance(0.8) };
+}
+
 /** Work that somebody has to claim, in the place of a step that waited or gave it away. */
 function claim(one: Of<'WAIT'> | Of<'ROUTE'>, { choices }: Widening): PlanStep {
   if (!choices.chance(one.type === 'ROUTE' ? 0.6 : 0.15)) return one;
@@ -89,8 +95,11 @@ function claim(one: Of<'WAIT'> | Of<'ROUTE'>, { choices }: Widening): PlanStep {
 function step(one: PlanStep, widening: Widening): PlanStep {
   switch (one.type) {
     case 'WAIT':
-    case 'ROUTE':
       return claim(one, widening);
+    case 'ROUTE': {
+      const claimed = claim(one, widening);
+      return claimed.type === 'ROUTE' ? seat(claimed, widening) : claimed;
+    }
     case 'CALLBACK':
       return callback(one, widening);
     case 'SUB_WORKFLOW':

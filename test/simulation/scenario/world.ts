@@ -13,7 +13,7 @@ import type { Sim } from '../core/sim.js';
 import { SimBus } from '../ports/bus.js';
 import { Server } from '../ports/server.js';
 import { TokenBook } from '../ports/tokens.js';
-import { openPonds, openPools } from './pools.js';
+import { openPonds, openPools, openSeats } from './pools.js';
 import type { Plan } from '../../../engine/src/workflow/machine/index.js';
 
 /** How a world is made. */
@@ -64,7 +64,10 @@ export class World {
     this.truth = new Truth(options.plans, options.coming, options.tenants, options.isBulky);
     this.server = new Server(sim, new JournalCheck(sim, this.truth));
     openPools(this.server.db, options.tenants);
-    if (sim.wide !== null) openPonds(this.server.db, options.tenants);
+    if (sim.wide !== null) {
+      openPonds(this.server.db, options.tenants);
+      openSeats(this.server.db, options.tenants);
+    }
     this.answers = new AnswerCheck(sim, this.truth);
     this.client = new Client(sim, this.truth, this.answers, () => this.engines);
     this.stalls = new StallCheck(sim, this.truth, this.server);

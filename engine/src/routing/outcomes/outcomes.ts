@@ -57,7 +57,8 @@ const ahead = (us: number | null, nowUs: number): number | null => (us !== null 
 /** How long the first limit lasts that nobody has named the end of. */
 const BASE = '30s';
 
-function policyOf(view: PoolView | undefined): RecoveryPolicy | undefined {
+/** How a pool has its seats recover; undefined: it has no seats, or is gone. */
+export function policyOf(view: PoolView | undefined): RecoveryPolicy | undefined {
   const seats = view?.compiled.seats;
   if (view === undefined || seats === undefined) return undefined;
   const base = view.document.fields.config.health?.base ?? BASE;
@@ -85,9 +86,13 @@ async function targetOf(access: Queryable, views: PoolViews, tenantId: string, w
   return { poolId, recipientId, view, startedUs: undefined };
 }
 
-/** Counts an outcome where a strategy goes by the counts. That somebody met a rate limit is none. */
+/** Whether a strategy of the pool goes by how often work went well. That somebody met a rate limit does not count. */
+export function isCounted(view: PoolView, { isSuccess, resetAtUs }: Pick<Report, 'isSuccess' | 'resetAtUs'>): boolean {
+  return view.compiled.countsOutcomes && (isSuccess || resetAtUs === null);
+}
+
 async function count(tx: Queryable, tenantId: string, { view, poolId, recipientId }: Target, report: Report) {
-  if (view?.compiled.countsOutcomes !== true || (!report.isSuccess && report.resetAtUs !== null)) return;
+  if (view === undefined || !isCounted(view, report)) return;
   const before = (await lockStates(tx, tenantId, [poolId])).get(poolId) ?? {};
   const members = new Set([...view.members.map(({ id }) => id), recipientId]);
   await writeStates(tx, tenantId, new Map([[poolId, afterCount(before, report, members)]]));

@@ -6,7 +6,6 @@ import {
   claimQueuesOf,
   everybody,
   poolKeyText,
-  type BindingEntry,
   type PoolStanding,
   type PoolView,
   type WorldParts,
@@ -21,6 +20,7 @@ import type {
 } from '../coordinator/gate-ports.js';
 import { MemoryClaims } from './memory-claims.js';
 import { endWith } from './memory-endings.js';
+import { MemorySeats } from './memory-seats.js';
 import type { SelectionAnswers, SelectionAsk } from '../coordinator/gate-ports.js';
 
 /** A pool that runs may select from. */
@@ -54,9 +54,10 @@ export class MemoryReservations {
     undefined;
   /** What must never happen, in words. */
   readonly violations: string[] = [];
-  /** Seats and tiers of families, by poolKeyText. */
-  readonly bindings = new Map<string, BindingEntry>();
-  readonly #states = new Map<string, ReturnType<WorldParts['states']['get']>>();
+  /** Seats and tiers, and what was learned of recipients. */
+  readonly seats = new MemorySeats();
+  /** Of the strategies of pools. */
+  readonly states = new Map<string, ReturnType<WorldParts['states']['get']>>();
 
   /** Adds a pool; its members have accounts from then on. */
   add(pool: MemoryPool): void {
@@ -79,6 +80,22 @@ export class MemoryReservations {
     };
   }
 
+  /** Ends seats and tiers of families that came to their end outside of the gate lane; returns their owners. */
+  endLeft(runsOf: FamilySource['runsOf']): readonly string[] {
+    const left = this.seats.lasting.flatMap(({ owner: rootId, poolId }) => {
+      const tenantId = this.pools.find(({ view }) => view.id === poolId)?.tenantId ?? '';
+      return this.isOver({ tenantId, rootId }, runsOf) ? [rootId] : [];
+    });
+    this.seats.release(new Set(left));
+    return [...new Set(left)];
+  }
+
+  /** Whether nobody of a family is open and nothing is held for it. */
+  isOver(family: Family, runsOf: FamilySource['runsOf']): boolean {
+    if (this.held.some((each) => familyName(each) === familyName(family))) return false;
+    return !runsOf(family).some(({ isOpen }) => isOpen);
+  }
+
   /** See RunStore.askStrategies. */
   ask({ tenantId, pool, reached }: SelectionAsk, said: SelectionAnswers): void {
     const own = this.pools.filter((each) => each.tenantId === tenantId);
@@ -95,22 +112,21 @@ export class MemoryReservations {
   readonly #firsts = new Map<string, string>();
 
   apply({ tenants, added, released, ended, closed }: AdmissionChanges, nowUs: number): void {
-    for (const { tenantId, accounts, states, bindings, firsts, made, withdrawn } of tenants) {
+    for (const { tenantId, accounts, states, bindings, probes, firsts, made, withdrawn } of tenants) {
       for (const { ask, decision, waiter } of made) {
         const item = claimItemOf(tenantId, decision, ask, waiter);
         if (item !== undefined) this.claims.put(item);
       }
       this.claims.withdraw(withdrawn, nowUs);
       for (const first of firsts) this.#firsts.set(poolKeyText(first), first.id);
-      for (const entry of bindings) this.bindings.set(poolKeyText(entry), entry);
+      this.seats.keep({ bindings, probes });
       this.made.push(...made);
       for (const { recipientId, account } of accounts) this.accounts.set(recipientId, account);
-      for (const [poolId, state] of states) this.#states.set(poolId, state);
+      for (const [poolId, state] of states) this.states.set(poolId, state);
     }
     const chains = closed.map(({ chainId }) => chainId);
     endWith(this, chains, nowUs);
-    const over = new Set(ended.map(({ rootId }) => rootId));
-    for (const [key, { owner }] of this.bindings) if (over.has(owner ?? '')) this.bindings.delete(key);
+    this.seats.release(new Set(ended.map(({ rootId }) => rootId)));
     const gone = new Set(released);
     if (released.some((each) => !this.held.includes(each)))
       this.violations.push('something is released that is not held');
@@ -145,7 +161,7 @@ export class MemoryReservations {
     const names = new Set(asks.flatMap(({ pool, reached }) => [pool, ...reached]));
     const isRead = ({ name, view: { id } }: MemoryPool): boolean => names.has(name) || names.has(id);
     const own = this.pools.filter((pool) => pool.tenantId === tenantId && isRead(pool));
-    const standing = own.map(({ view }): [string, PoolStanding] => [view.id, this.#standing(view)]);
+    const standing = own.map(({ view }): [string, PoolStanding] => [view.id, this.#standing(view, nowUs)]);
     const others = [...this.accounts].map(([id, account]): [string, Account] => {
       return [id, { ...account, maxConcurrent: 0, dailyLimit: 0 }];
     });
@@ -154,8 +170,8 @@ export class MemoryReservations {
       parts: {
         views: new Map(own.map(({ view }) => [view.id, view])),
         standing: { nowUs, pools: new Map(standing) },
-        states: new Map(own.map(({ view }) => [view.id, this.#states.get(view.id) ?? {}])),
-        ...{ bindings: new Map(this.bindings), firsts: this.#firsts },
+        states: new Map(own.map(({ view }) => [view.id, this.states.get(view.id) ?? {}])),
+        ...{ bindings: new Map(this.seats.bindings), firsts: this.#firsts },
         ...{ seedKey: new Uint8Array(32), accounts: new Map(others) },
       },
       poolIds: new Map(own.map(({ name, view }) => [name, view.id])),
@@ -165,9 +181,9 @@ export class MemoryReservations {
     };
   }
 
-  #standing(view: PoolView): PoolStanding {
+  #standing(view: PoolView, nowUs: number): PoolStanding {
     const members = everybody(view).map(({ id, version }) => {
-      return [id, { version, account: this.accounts.get(id), learned: {} }] as const;
+      return [id, { version, account: this.accounts.get(id), learned: this.seats.learnedOf(id, nowUs) }] as const;
     });
     return { version: view.version, isKilled: view.document.isKilled, members: new Map(members) };
   }

@@ -39,12 +39,13 @@ export async function lockLearned(tx: Queryable, tenantId: string, recipientId: 
   const values = [tenantId, recipientId];
   await tx.query(OPEN, values);
   const { rows } = await tx.query<LearnedRow>(LOCK, values);
-  const nothing = { latency_us: null, latency_at: null, success_milli: null, failure_milli: null, rated_at: null };
-  const [found = { ...nothing, responses: null, ...NEVER }] = rows;
+  const [found = NOTHING_LEARNED] = rows;
   return found;
 }
 
-const NEVER = {
+/** Of a recipient of whose work nobody has reported anything. */
+export const NOTHING_LEARNED: LearnedRow = {
+  ...{ latency_us: null, latency_at: null, success_milli: null, failure_milli: null, rated_at: null, responses: null },
   ...{ failures_in_a_row: 0, episode: 0, ejected_until: null, cooldown_until: null },
   ...{ limit_episode: 0, probe_until: null },
 };

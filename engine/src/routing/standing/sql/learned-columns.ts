@@ -28,9 +28,29 @@ export function ratesOf(
   };
 }
 
-/** How a recipient recovers from a rate limit, as facts; absent when there is none to recover from. */
-export function recoveryOf(row: LearnedColumns): Pick<RecipientFacts, 'limitEpisode' | 'probeUntilUs'> {
+/** How a recipient recovers from a rate limit; absent when there is none to recover from. */
+function recoveryOf(row: LearnedColumns): Pick<RecipientFacts, 'limitEpisode' | 'probeUntilUs'> {
   if (row.limit_episode === 0) return {};
   const { limit_episode: limitEpisode, probe_until: probeUntilUs } = row;
   return { limitEpisode, ...(probeUntilUs === null ? {} : { probeUntilUs }) };
+}
+
+/** A rate limit goes before an ejection as long as it lasts: it is never ignored. */
+function cooldownOf(
+  { ejected_until: ejected, cooldown_until: cooldown }: LearnedColumns,
+  nowUs: number,
+): Pick<RecipientFacts, 'cooldownUntilUs' | 'isEjected'> {
+  const isLimited = cooldown !== null && cooldown > nowUs;
+  if (isLimited) return { cooldownUntilUs: cooldown, isEjected: false };
+  return ejected !== null && ejected > nowUs ? { cooldownUntilUs: ejected, isEjected: true } : {};
+}
+
+/** All that was learned as facts, at a moment; absent where nothing is known. */
+export function learnedFrom(row: LearnedColumns, nowUs: number): Partial<RecipientFacts> {
+  return {
+    ...ratesOf(row),
+    ...(row.responses === null ? {} : { responses: row.responses }),
+    ...cooldownOf(row, nowUs),
+    ...recoveryOf(row),
+  };
 }

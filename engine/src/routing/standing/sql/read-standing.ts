@@ -1,7 +1,7 @@
 import { prepared, uuidArray, type Queryable, type Row } from '../../../store/index.js';
 import { toAccount, type CountersRow } from '../../../capacity/index.js';
 import type { MemberStanding, PoolStanding, Standing } from '../standing.js';
-import { ratesOf, recoveryOf, type LearnedColumns } from './learned-columns.js';
+import { learnedFrom, type LearnedColumns } from './learned-columns.js';
 
 interface PoolRow extends Row {
   readonly now_us: number;
@@ -44,22 +44,12 @@ const MEMBERS = prepared(
     left join ductor.recipient_fact f on f.tenant_id = m.tenant_id and f.recipient_id = m.recipient_id`,
 );
 
-/** A rate limit goes before an ejection as long as it lasts: it is never ignored. */
-function cooldownOf({ ejected_until: ejected, cooldown_until: cooldown }: MemberRow, nowUs: number) {
-  const isLimited = cooldown !== null && cooldown > nowUs;
-  if (isLimited) return { cooldownUntilUs: cooldown, isEjected: false };
-  return ejected !== null && ejected > nowUs ? { cooldownUntilUs: ejected, isEjected: true } : {};
-}
-
 function learnedOf(row: MemberRow, nowUs: number): MemberStanding['learned'] {
   return {
     inRotationSinceUs: row.joined_at,
     ...(row.last_assigned_at === null ? {} : { lastAssignedUs: row.last_assigned_at }),
     ...(row.last_released_at === null ? {} : { lastReleasedUs: row.last_released_at }),
-    ...ratesOf(row),
-    ...(row.responses === null ? {} : { responses: row.responses }),
-    ...cooldownOf(row, nowUs),
-    ...recoveryOf(row),
+    ...learnedFrom(row, nowUs),
   };
 }
 
