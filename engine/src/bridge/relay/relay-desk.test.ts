@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { workerId, type FakeWorker } from '../testing/harness.js';
+import { promises, workerId, type FakeWorker } from '../testing/harness.js';
 import { resultOf, some, tasksOf } from '../testing/seen.js';
 import { runId, task, tenantId } from '../testing/tasks.js';
 import { KIND, OWNER, twoNodes } from '../testing/two-nodes.js';
@@ -110,16 +110,24 @@ describe('credits', () => {
   });
 
   it('that were lent and are not used are called back when own tasks wait', async () => {
-    const { lender, owner, wish, settle, advance } = twoNodes();
+    const { lender, owner, wish, settle } = twoNodes();
     const worker = await lender.join({ slots: 8 });
     worker.send({ credits: 8 });
-    owner.bridge.dispatch(some(1));
+    owner.bridge.dispatch(some(6));
     await wish();
     worker.send({ inventory: { holds: [] } });
+    // The owner has said how much it wants, and then wants less.
+    owner.clock.settle();
+    await promises();
+    owner.clock.settle();
+    owner.bridge.withdraw(some(5));
     await settle();
-    lender.bridge.dispatch(some(7, 100));
+    expect(tasksOf(worker)).toHaveLength(1);
+    lender.bridge.dispatch(some(2, 100));
     await settle();
-    await advance(0);
+    expect(tasksOf(worker)).toHaveLength(3);
+    lender.bridge.dispatch(some(5, 200));
+    await settle();
     expect(tasksOf(worker)).toHaveLength(8);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { FakeWorker } from '../testing/harness.js';
+import { promises, type FakeWorker } from '../testing/harness.js';
 import { abortsOf, acksOf, refOf, resultOf, some, tasksOf } from '../testing/seen.js';
 import { runId, task, tenantId } from '../testing/tasks.js';
 import { twoNodes, type TwoNodes } from '../testing/two-nodes.js';
@@ -105,7 +105,19 @@ describe('the loss', () => {
   });
 
   it('of the line gives the credits back that were not used', async () => {
-    const { lender, worker, settle, cut } = await lent(1);
+    const { lender, owner, wish, settle, cut } = twoNodes();
+    const worker = await lender.join();
+    worker.send({ credits: 10 });
+    owner.bridge.dispatch(some(6));
+    await wish();
+    worker.send({ inventory: { holds: [] } });
+    // The owner has said how much it wants, and then wants less.
+    owner.clock.settle();
+    await promises();
+    owner.clock.settle();
+    owner.bridge.withdraw(some(5));
+    await settle();
+    expect(tasksOf(worker)).toHaveLength(1);
     await cut();
     lender.bridge.dispatch(some(20, 100));
     await settle();
