@@ -4,9 +4,9 @@
  * CEL score.
  *
  * The node is a process of its own, the calls come from this one, over connections that cost it next to nothing
- * (grpc-caller.ts); the database is that of DUCTOR_TEST_DATABASE_URL (default: an embedded one). Rates are wall time and
- * fall with whatever else the machine does; `us` is the processor time that the node takes for a decision, which hardly
- * does.
+ * (grpc-caller.ts); the database is that of DUCTOR_TEST_DATABASE_URL (default: an embedded one). Rates are wall time
+ * and fall with whatever else the machine does; `us` is the processor time that the node takes for a decision, which
+ * hardly does.
  *
  * Run: npx tsx bench/route-lane.ts [seconds for each figure, default 4]
  */
