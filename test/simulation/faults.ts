@@ -110,10 +110,17 @@ const BY_TIME_IF_WIDE = {
   clock_jump: 5,
 } as const;
 
+/** Kinds that strike a call, in wide worlds alone. */
+const BY_CALL_IF_WIDE = {
+  /** Somebody else has the accounts that a batch of the gate lane needs, for longer than it waits (55P03). */
+  accounts_locked: 0.3,
+} as const;
+
+const EVERY_BY_CALL = { ...BY_CALL, ...BY_CALL_IF_WIDE } as const;
 const EVERY_BY_TIME = { ...BY_TIME, ...BY_TIME_IF_WIDE } as const;
 
 /** A kind that strikes a call. */
-export type CallFault = keyof typeof BY_CALL;
+export type CallFault = keyof typeof EVERY_BY_CALL;
 /** A kind that strikes now and then. */
 export type TimedFault = keyof typeof EVERY_BY_TIME;
 /** A kind of fault. */
@@ -128,7 +135,7 @@ function namesOf<T extends string>(table: Readonly<Record<T, number>>): readonly
 /** All kinds that strike now and then. */
 export const TIMED_FAULTS = namesOf(EVERY_BY_TIME);
 /** All kinds. */
-export const FAULT_KINDS: readonly FaultKind[] = [...namesOf(BY_CALL), ...TIMED_FAULTS];
+export const FAULT_KINDS: readonly FaultKind[] = [...namesOf(EVERY_BY_CALL), ...TIMED_FAULTS];
 
 /** Share of all kinds that a seed draws on average. */
 const SWARM_SHARE = 0.4;
@@ -148,7 +155,7 @@ export class Faults {
   constructor(choices: Choices, without: ReadonlySet<string>, wide: Choices | null = null) {
     const isFair = choices.chance(0.04);
     for (const kind of FAULT_KINDS) {
-      const from = kind in BY_TIME_IF_WIDE ? wide : choices;
+      const from = kind in BY_TIME_IF_WIDE || kind in BY_CALL_IF_WIDE ? wide : choices;
       if (from === null) continue;
       this.#streams.set(kind, new Choices(from.random.uint32()));
       const isDrawn = from.chance(SWARM_SHARE);
@@ -180,7 +187,7 @@ export class Faults {
   strikes(kind: CallFault): boolean {
     const share = this.#rates.get(kind);
     if (share === undefined || this.#isHealed) return false;
-    const isStruck = this.#streams.get(kind)?.chance(BY_CALL[kind] * share) ?? false;
+    const isStruck = this.#streams.get(kind)?.chance(EVERY_BY_CALL[kind] * share) ?? false;
     if (isStruck) this.count(kind);
     return isStruck;
   }

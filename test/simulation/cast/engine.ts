@@ -26,6 +26,7 @@ import { simClock, type SimClock } from '../ports/clock.js';
 import { BridgeInvoker } from '../ports/bridge-invoker.js';
 import type { EngineInvoker } from '../ports/engine-invoker.js';
 import { SimInvoker } from '../ports/invoker.js';
+import { simCapacityPort, type CapacityPort } from '../ports/capacity-port.js';
 import { simClaimPort, type ClaimPort } from '../ports/claim-port.js';
 import { Line } from '../ports/line.js';
 import { simReportPort, type ReportPort } from '../ports/report-port.js';
@@ -44,6 +45,7 @@ export interface EnginePorts {
   readonly bus: Bus;
   readonly claims: ClaimPort;
   readonly reports: ReportPort;
+  readonly capacity: CapacityPort;
 }
 
 /** What a planted bug may look at. */
@@ -94,6 +96,7 @@ export class Engine implements Writer {
   readonly coordinator: Coordinator;
   readonly claims: ClaimPort;
   readonly reports: ReportPort;
+  readonly capacity: CapacityPort;
   readonly clock: SimClock;
   isZombie = false;
   isMute = false;
@@ -126,10 +129,12 @@ export class Engine implements Writer {
       bus: world.bus.of(this.actor),
       claims: simClaimPort(line),
       reports: simReportPort(line),
+      capacity: simCapacityPort(line),
     };
     const ports = world.bug?.ports?.(plain, world) ?? plain;
     this.claims = ports.claims;
     this.reports = ports.reports;
+    this.capacity = ports.capacity;
     const coordinator = createCoordinator({
       node: { nodeId, address },
       random,

@@ -19,12 +19,14 @@ import { POND_OPEN } from '../scenario/pools.js';
 /** Looks at items, assignments and accounts as they stand. */
 export function checkClaims(sim: Sim, { reservations }: MemoryDatabase): void {
   const { claims, made, accounts, over } = reservations;
+  // What was committed before a reset counts no more.
+  const counts = (id: string, us: number): boolean => us > (accounts.get(id)?.resetAtUs ?? -1);
   const committed = new Map<string, number>();
   const add = (id: string, units: number): void => void committed.set(id, (committed.get(id) ?? 0) + units);
   const active = new Map<string, number>();
-  for (const { state, recipientId, units, claimItemId } of claims.assignments.values()) {
+  for (const { state, recipientId, units, claimItemId, committedAtUs } of claims.assignments.values()) {
     if (state !== 'active') continue;
-    add(recipientId, units);
+    if (counts(recipientId, committedAtUs ?? 0)) add(recipientId, units);
     active.set(claimItemId ?? '', (active.get(claimItemId ?? '') ?? 0) + 1);
   }
   for (const { itemId, state } of claims.items.values()) {
@@ -34,7 +36,8 @@ export function checkClaims(sim: Sim, { reservations }: MemoryDatabase): void {
   checkTeams(sim, claims);
   for (const { decision, assignmentIds } of made) {
     if (over.has(decision.input.decisionId)) continue;
-    if (assignmentIds.length > 0 && isAssigning(decision)) for (const { id, units } of decision.slate) add(id, units);
+    if (assignmentIds.length === 0 || !isAssigning(decision)) continue;
+    for (const { id, units } of decision.slate) if (counts(id, decision.input.nowUs)) add(id, units);
   }
   for (const [id, account] of accounts) {
     const is = committed.get(id) ?? 0;

@@ -29,6 +29,7 @@ import {
 import { plainState } from '../../../engine/src/workflow/testing/plain-state.js';
 import type { Sim } from '../core/sim.js';
 import type { MemoryClaims } from '../../../engine/src/workflow/testing/memory-claims.js';
+import { checkWhy, type AdmissionSight } from './admission-check.js';
 import { checkClaimEntry } from './claim-check.js';
 import { checkFamily } from './family-check.js';
 import { checkHeld } from './held-check.js';
@@ -79,6 +80,7 @@ function wasProduced(entry: Entry, produced: readonly AttemptOutcome[]): boolean
 export class JournalCheck {
   /** Where work waits to be claimed; null: there is no database yet. */
   claims: MemoryClaims | null = null;
+  sight: AdmissionSight | null = null;
 
   constructor(
     readonly sim: Sim,
@@ -146,6 +148,7 @@ export class JournalCheck {
     for (const entry of entries) {
       this.#mark(entry, run.state);
       if (this.claims !== null) checkClaimEntry(this.sim, this.claims, run.state, entry);
+      if (this.sight !== null) checkWhy(this.sim, this.sight, run.state, entry);
       if (!isTerminated && !this.#isGivenUp(write, entry) && isEarly(entry, due, run.state, this.sim.nowUs)) {
         this.sim.violate(`${where}: ${entry.kind} before its time`);
       }

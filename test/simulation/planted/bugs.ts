@@ -14,6 +14,7 @@ import type {
 } from '../../../engine/src/workflow/coordinator/ports.js';
 import type { BugWorld, EnginePorts, PlantedBug } from '../cast/engine.js';
 import { runName } from '../checks/names.js';
+import { LENT_IN_FAMILY, RECORDED_AFTERWARDS, RESET_TAKES_ALL } from './admission-bugs.js';
 import { CLAIMED_TWICE, CLAIMS_LEFT } from './claim-bugs.js';
 import { CONDITIONS_FORGOTTEN, OUTPUTS_SWAPPED } from './outcome-bugs.js';
 import { LIMITED_BEFORE_LOCKING, PROBES_FORGOTTEN, SEATS_LEFT } from './seat-bugs.js';
@@ -349,6 +350,9 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   LIMITED_BEFORE_LOCKING,
   SEATS_LEFT,
   PROBES_FORGOTTEN,
+  LENT_IN_FAMILY,
+  RECORDED_AFTERWARDS,
+  RESET_TAKES_ALL,
   ACK_BEFORE_COMMIT,
   APPLIED_AGAIN,
   ATTEMPTS_RENUMBERED,

@@ -18,6 +18,8 @@ import type { Server, Writer } from './server.js';
 
 /** How long a call waits for a connection. */
 const CONNECTION_WAIT_US = 3_000_000;
+/** Locks that were not had in time. */
+const LOCKED = '55P03';
 /** What a standby answers to who wants to write. */
 const READ_ONLY = '25006';
 
@@ -110,9 +112,12 @@ export class Line {
       const what = `gate of ${locks.runIds.length}`;
       const lost = (): void => this.#answer(`${what} unknown`, () => resolve(UNKNOWN));
       if (faults.strikes('store_lost_before')) return lost();
-      const repeated = this.#repeats();
-      const sqlState = repeated === '40001' ? choices.oneOf('40001', '55P03') : (repeated ?? '');
+      const isLocked = locks.selections.length > 0 && faults.strikes('accounts_locked');
+      const repeated = isLocked ? LOCKED : this.#repeats();
+      const sqlState = repeated === '40001' ? choices.oneOf('40001', LOCKED) : (repeated ?? '');
       const repeat = (): void => resolve({ kind: 'repeat', sqlState });
+      const [alone] = locks.runIds.length === 1 ? locks.runIds : [];
+      if (sqlState === LOCKED && alone !== undefined) this.server.sight.lockedOut.add(alone);
       if (repeated !== null) return this.#answer(`${what} to be repeated: ${sqlState}`, repeat);
       const isAnswerLost = faults.strikes('store_lost_after');
       this.#arrive(what, lost, () => {

@@ -25,6 +25,14 @@ import { MemoryDatabase } from '../../../engine/src/workflow/testing/memory-data
 import { familyRuns } from '../../../engine/src/workflow/testing/memory-families.js';
 import { commitInGate } from '../../../engine/src/workflow/testing/memory-gate.js';
 import { VENOM } from '../checks/payloads.js';
+import { resetIn } from '../../../engine/src/workflow/testing/memory-reset.js';
+import {
+  AdmissionSight,
+  checkAdmissions,
+  checkRefusedClaims,
+  checkReset,
+  claimGround,
+} from '../checks/admission-check.js';
 import { checkHoldings } from '../checks/holding-check.js';
 import type { JournalCheck } from '../checks/journal-check.js';
 import { attemptName, runName, signalName } from '../checks/names.js';
@@ -70,6 +78,7 @@ export class Server {
   readonly given = new Set<number>();
   /** Shards of which a hint to their owner was lost. */
   readonly lostHints = new Set<number>();
+  readonly sight = new AdmissionSight();
 
   constructor(
     readonly sim: Sim,
@@ -84,6 +93,7 @@ export class Server {
     this.db = new MemoryDatabase({ nowUs: () => sim.nowUs, refuses });
     this.seats = new SeatTables(sim, this.db);
     check.claims = this.db.reservations.claims;
+    check.sight = this.sight;
   }
 
   /** One batch, at one instant. */
@@ -128,8 +138,10 @@ export class Server {
     const tables = { db, semaphores, reservations, nowUs: db.nowUs() };
     const commit = (ticks: readonly TickWrite[]): CommitOutcome => this.commit(writer, nodeId, ticks);
     let decision: GateDecision | undefined;
-    const outcome = commitInGate(tables, nodeId, locks, (usage) => (decision = decide(usage)), commit);
+    const outcome = commitInGate(tables, nodeId, locks, (usage) => this.#decided((decision = decide(usage))), commit);
+    this.sight.outcomes.clear();
     if (outcome.kind === 'committed' && decision !== undefined) {
+      checkAdmissions(this.sim, db, decision);
       checkHoldings(this.sim, db, decision);
       checkTakenOut(this.sim, db, decision);
       if (this.sim.wide !== null) this.seats.committed(locks, decision);
@@ -142,8 +154,25 @@ export class Server {
 
   /** Calls about claims: one transaction. See ClaimPort.act. */
   claim(calls: readonly ClaimCall[], early?: ClaimWorld): readonly ClaimResult[] {
-    const { claims } = this.db.reservations;
-    return this.#told(claims.act(calls, early ?? this.readClaims()));
+    const before = claimGround(this.db);
+    const results = this.#told(this.db.reservations.claims.act(calls, early ?? this.readClaims()));
+    checkRefusedClaims(this.sim, this.db, before, results);
+    return results;
+  }
+
+  /** What is committed of the tenant's pools counts no more. See CapacityPort.reset. */
+  reset(tenantId: string, takesAll = false): void {
+    const { accounts, pools } = this.db.reservations;
+    const own = pools.filter((pool) => pool.tenantId === tenantId);
+    const ids = new Set(own.flatMap(({ view }) => view.members.map(({ id }) => id)));
+    const before = resetIn(accounts, [...ids], this.sim.nowUs);
+    if (takesAll) for (const [id, account] of accounts) if (ids.has(id)) accounts.set(id, { ...account, held: 0 });
+    checkReset(this.sim, before, accounts);
+  }
+
+  #decided(decision: GateDecision): GateDecision {
+    this.sight.decided(decision);
+    return decision;
   }
 
   /** What calls about claims would be decided by now. */

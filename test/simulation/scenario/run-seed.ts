@@ -13,6 +13,7 @@ import { looseEnds } from './loose-ends.js';
 import { compareOutcomes } from '../oracle/outcome-oracle.js';
 import { drawPlans, type DrawnPlans } from './plans.js';
 import { planClaimers, workOff } from './claimers.js';
+import { planResets } from './resets.js';
 import { lookAfter, planPeople } from './people.js';
 import { planReporters } from './reporters.js';
 import { wideChoices } from './wide.js';
@@ -133,6 +134,7 @@ async function live(world: World, draw: Draw, sampleOf: SeedOptions['sampleOf'])
     planPeople(world, sim.wide, draw.safetyUs);
     planClaimers(world, sim.wide, draw.safetyUs);
     planReporters(world, sim.wide, draw.safetyUs);
+    planResets(world, sim.wide, draw.safetyUs);
   }
   new Fate(world).begin();
   await scheduler.run(draw.safetyUs, nothing, isOver);

@@ -1,0 +1,82 @@
+/** Planted bugs of admission. */
+import type { GateDecision, RunStore } from '../../../engine/src/workflow/coordinator/ports.js';
+import type { GateUsage, MadeDecision } from '../../../engine/src/workflow/coordinator/gate-ports.js';
+import type { EnginePorts, PlantedBug } from '../cast/engine.js';
+
+/** Changes what a batch of the gate lane decided. */
+function withDecision(
+  ports: EnginePorts,
+  change: (decided: GateDecision, usage: GateUsage) => GateDecision,
+): EnginePorts {
+  const commitGated: RunStore['commitGated'] = (nodeId, locks, decide) =>
+    ports.runs.commitGated(nodeId, locks, (usage) => change(decide(usage), usage));
+  return { ...ports, runs: { ...ports.runs, commitGated } };
+}
+
+/** Whoever is held for anybody of the family is not held again: the account is charged once for two steps. */
+export const LENT_IN_FAMILY: PlantedBug = {
+  name: 'lent_in_family',
+  what: 'who is held for somebody of the family is not held again for another step of it',
+  ports: (ports) =>
+    withDecision(ports, (decided, usage) => {
+      const { reservations } = decided;
+      const lent = reservations.added.filter(({ tenantId, rootId, recipientId }) =>
+        usage.reservations.families.some((family) => {
+          const isFamily = family.tenantId === tenantId && family.rootId === rootId;
+          return isFamily && family.held.some((each) => each.recipientId === recipientId);
+        }),
+      );
+      if (lent.length === 0) return decided;
+      const tenants = reservations.tenants.map((tenant) => ({
+        ...tenant,
+        accounts: tenant.accounts.map((change) => {
+          const own = lent.filter(({ recipientId }) => recipientId === change.recipientId);
+          const units = own.reduce((sum, each) => sum + each.units, 0);
+          const { held, dailyAdmitted } = change.account;
+          return {
+            ...change,
+            account: { ...change.account, held: held - units, dailyAdmitted: dailyAdmitted - units },
+          };
+        }),
+      }));
+      const added = reservations.added.filter((each) => !lent.includes(each));
+      return { ...decided, reservations: { ...reservations, tenants, added } };
+    }),
+};
+
+/** A decision whose record says of everybody that its limit was used up. */
+function asFull(made: MadeDecision): MadeDecision {
+  const hops = made.decision.hops.map((hop) => ({
+    ...hop,
+    attempts: hop.attempts.map((attempt) => {
+      const { admission } = attempt;
+      if (admission?.kind !== 'granted') return attempt;
+      return {
+        ...attempt,
+        admission: { ...admission, usage: admission.usage.map((each) => ({ ...each, used: each.limit })) },
+      };
+    }),
+  }));
+  return { ...made, decision: { ...made.decision, hops } };
+}
+
+/** Whoever reads the record sees numbers by which it would have been decided otherwise. */
+export const RECORDED_AFTERWARDS: PlantedBug = {
+  name: 'recorded_afterwards',
+  what: 'the record of a decision has the numbers that came of it, not those it was decided by',
+  ports: (ports) =>
+    withDecision(ports, (decided) => {
+      const tenants = decided.reservations.tenants.map((tenant) => ({ ...tenant, made: tenant.made.map(asFull) }));
+      return { ...decided, reservations: { ...decided.reservations, tenants } };
+    }),
+};
+
+/** Whoever resets takes from workflows what they hold. */
+export const RESET_TAKES_ALL: PlantedBug = {
+  name: 'reset_takes_all',
+  what: 'a reset of capacity zeroes what is held, too',
+  ports: (ports) => ({
+    ...ports,
+    capacity: { reset: (tenantId) => ports.capacity.reset(tenantId, true) },
+  }),
+};
