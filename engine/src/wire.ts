@@ -40,6 +40,7 @@ import { type Tenancy, createTenancy } from './tenancy/index.js';
 import {
   createCoordinator,
   CLAIM_WAITERS,
+  QUEUE_WAITERS,
   createWorkflowRegistry,
   isSnapshotReadable,
   maintainRuns,
@@ -173,6 +174,7 @@ function routingOf(
   const routing = createRouting({
     ...parts,
     claimWaiters: CLAIM_WAITERS,
+    queueWaiters: QUEUE_WAITERS,
     db,
     clock,
     seedKey,

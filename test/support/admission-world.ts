@@ -285,7 +285,14 @@ export class AdmissionWorld {
   }
 
   #locks({ rootId }: WorldRun, selections: GateLocks['selections']): GateLocks {
-    return { semaphores: [], runIds: [], selections, items: [], families: [{ tenantId: this.tenantId, rootId }] };
+    return {
+      semaphores: [],
+      runIds: [],
+      selections,
+      items: [],
+      works: [],
+      families: [{ tenantId: this.tenantId, rootId }],
+    };
   }
 
   async #inGate<T>(

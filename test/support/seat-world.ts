@@ -204,7 +204,7 @@ export class SeatWorld {
   ): Promise<T> {
     const { selection } = this.node;
     const families = [{ tenantId: this.tenantId, rootId }];
-    const locks: GateLocks = { semaphores: [], runIds: [], selections, families, items: [] };
+    const locks: GateLocks = { semaphores: [], runIds: [], selections, families, items: [], works: [] };
     const session = await this.db.connect({ name: 'seats' });
     try {
       const prepared = await prepareReservations(session, locks, selection);

@@ -719,6 +719,7 @@ export const COMMENTS: Readonly<Record<string, string>> = {
   "ductor.v1.RunReason.RUN_REASON_NO_HANDLER": "No connected worker serves the handler of the step.",
   "ductor.v1.RunReason.RUN_REASON_PARKED": "It is held for people: resume, retry or cancel it.",
   "ductor.v1.RunReason.RUN_REASON_PAUSED": "Somebody paused it.",
+  "ductor.v1.RunReason.RUN_REASON_QUEUE": "Work of a step waits in the queue of a pool.",
   "ductor.v1.RunReason.RUN_REASON_RETRY_WAIT": "The next attempt is due later.",
   "ductor.v1.RunReason.RUN_REASON_RUNNING": "An attempt runs on a worker.",
   "ductor.v1.RunReason.RUN_REASON_SEMAPHORE": "A step, or the run as a whole, waits for room under a key or for the turn of a rate.",

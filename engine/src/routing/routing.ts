@@ -21,6 +21,7 @@ import { createOutcomes, type Outcomes } from './outcomes/outcomes.js';
 import type { Decision } from './pipeline/decision.js';
 import { QueueHints } from './queue/queue-hints.js';
 import type { QueueDriverParts } from './queue/queue-driver.js';
+import { NO_QUEUE_WAITERS, type QueueWaiters } from './queue/queue-waiters.js';
 import { NO_POOL } from './queue/waiting-item.js';
 import { createWaiting, type Waiting } from './queue/waiting.js';
 import { answerOffers } from './offers/sql/offers.js';
@@ -30,11 +31,13 @@ import { createWorkStates, type SetWorkState } from './sla/work-states.js';
 import { PoolViews } from './views/pool-views.js';
 
 /** What it needs. */
-export interface RoutingOptions extends Omit<LaneParts, 'views' | 'apps'> {
+export interface RoutingOptions extends Omit<LaneParts, 'views' | 'apps' | 'waiters'> {
   /** Apps that have strategies in code. Default: none. */
   readonly apps?: StrategyApps;
   /** Who waits for items of claim queues. Default: nobody. */
   readonly claimWaiters?: ClaimWaiters;
+  /** Whoever waits for work in queues of pools. Default: nobody. */
+  readonly queueWaiters?: QueueWaiters;
   readonly cel: CelCompiler;
   readonly bus: Bus;
 }
@@ -107,9 +110,9 @@ function hintingClaims(hints: QueueHints, claims: Claims): Claims {
 
 /** Routing in this database. */
 export function createRouting(options: RoutingOptions): Routing {
-  const { db, cel, clock, bus, newId, seedKey, engine } = options;
+  const { db, cel, clock, bus, newId, seedKey, engine, queueWaiters: told = NO_QUEUE_WAITERS } = options;
   const views = new PoolViews({ db, cel, clock, bus });
-  const parts = { db, clock, views, newId, seedKey, engine, apps: options.apps ?? NO_APPS };
+  const parts = { ...{ db, clock, views, newId, seedKey, engine }, apps: options.apps ?? NO_APPS, waiters: told };
   const reads = new SharedReads(parts);
   const asking = new Asking(parts, reads);
   const runner = new BatchRunner(parts);
@@ -157,7 +160,7 @@ export function createRouting(options: RoutingOptions): Routing {
     ),
     whenDeclined: (listener) => void declines.push(listener),
     claims: hintingClaims(hints, createClaims({ db, clock, views, newId, waiters })),
-    waiting: createWaiting(db),
+    waiting: createWaiting(db, told),
     queueing: { looks: new QueueLooks(parts, asking, runner), hints },
     board: createBoard(db),
     outcomes: createOutcomes(db, views),

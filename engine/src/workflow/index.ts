@@ -76,6 +76,7 @@ export {
   postgresInboxStore,
   postgresRunReader,
   postgresRunStore,
+  QUEUE_WAITERS,
   type RunCursor,
   type RunPage,
   type RunQuery,

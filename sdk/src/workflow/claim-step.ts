@@ -13,7 +13,8 @@ export interface ClaimStepOptions extends RouteStepOptions {
 }
 
 /** Codes of the error of such a step. */
-export type ClaimErrorCode = RouteErrorCode | 'claim_expired' | 'claim_withdrawn' | 'not_queued' | 'timeout';
+export type ClaimErrorCode =
+  Exclude<RouteErrorCode, 'work_removed'> | 'claim_expired' | 'claim_withdrawn' | 'not_queued';
 
 /** What such a step puts out. */
 export interface ClaimOutput {

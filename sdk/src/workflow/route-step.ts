@@ -20,9 +20,14 @@ export interface RouteStepOptions extends Pick<SelectOptions, 'pool' | 'routable
    * it; without effect where it gives none. Default: they are the work's own, by its id.
    */
   readonly seatFor?: 'family';
+  /**
+   * How long the step waits where its pool queues the work; then that is taken out of the queue. Default: as long as
+   * the queue lets it.
+   */
+  readonly timeout?: string;
 }
 
-/** Codes of the error of such a step: outcomes of the decision in which nobody was assigned. */
+/** Codes of the error of such a step: outcomes of the decision in which nobody was assigned, and ends of waiting. */
 export type RouteErrorCode =
   | 'no_eligible_recipient'
   | 'recipient_capacity_exhausted'
@@ -37,6 +42,8 @@ export type RouteErrorCode =
   | 'max_depth_exceeded'
   | 'rejected'
   | 'deadline_exceeded'
+  | 'timeout'
+  | 'work_removed'
   | 'error'
   | 'not_found'
   | 'invalid_argument'
@@ -84,7 +91,7 @@ function excluded(name: string, exclude: NonNullable<RouteStepOptions['exclude']
 /** The step of a definition, but for its name and place. */
 export function routeJson(
   name: string,
-  { pool, routable, exclude, endsWithRun, seatFor }: RouteStepOptions,
+  { pool, routable, exclude, endsWithRun, seatFor, timeout }: RouteStepOptions,
 ): { readonly json: Omit<StepJson, 'ref'>; readonly reads: readonly StepRead[] } {
   const work = routable === undefined ? undefined : compileTemplate(routable, `step ${name}: routable`);
   const without = exclude === undefined ? undefined : excluded(name, exclude);
@@ -94,6 +101,7 @@ export function routeJson(
     ...(without !== undefined && { exclude: without.cel }),
     ...(endsWithRun !== undefined && { ends_with_run: endsWithRun }),
     ...(seatFor !== undefined && { seat_for: seatFor }),
+    ...(timeout !== undefined && { timeout }),
   };
   return { json: { type: 'STEP_TYPE_ROUTE', args }, reads: [...(work?.reads ?? []), ...(without?.reads ?? [])] };
 }

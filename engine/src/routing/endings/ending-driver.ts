@@ -8,6 +8,7 @@
  */
 import type { Assignments } from '../../capacity/index.js';
 import { withdrawEnding } from '../../claims/index.js';
+import { removeEnding } from '../queue/sql/write-waiting.js';
 import { BATCH, DueDriver, NOBODY, type DueDriverParts } from '../due/due-driver.js';
 import { ENDING_PAGE, forgetEndings, readEnding, takeEndings } from './sql/endings.js';
 import type { Ending, TakenEnding } from './sql/endings.js';
@@ -46,6 +47,7 @@ export class EndingDriver extends DueDriver<EndingDriverParts> {
   async #end(tenantId: string, chainIds: readonly string[]): Promise<void> {
     const db = this.parts.db.asTenant(tenantId);
     await withdrawEnding(db, tenantId, chainIds);
+    await removeEnding(db, tenantId, chainIds);
     const by = { tenantId, principalId: NOBODY, name: 'endings', scopes: new Set<never>() };
     for (;;) {
       const ids = await readEnding(db, tenantId, chainIds);

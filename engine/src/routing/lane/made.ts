@@ -26,6 +26,8 @@ export interface Made {
   readonly decision: Decision;
   readonly recorded: RecordedDecision;
   readonly runId: string | null;
+  /** Who is told what becomes of it where it is queued; null: nobody. */
+  readonly waiter: string | null;
 }
 
 /** What is known of a decision beside what it was made from. */
@@ -59,7 +61,7 @@ export function madeOf(decision: Decision, { ask, principalId, runId, engine, as
     documents: documentDigestsOf(decision),
     expiresAtUs: decision.input.nowUs + keptUs(decision),
   };
-  return { ask, decision, recorded, runId };
+  return { ask, decision, recorded, runId, waiter: null };
 }
 
 function assignmentsOf(tenantId: string, { ask, decision, recorded, runId }: Made): readonly StoredAssignment[] {

@@ -131,7 +131,7 @@ class Deciding {
       const { rules } = this.batch;
       const decision = world.decide({ ask, decisionId, answers, spentUs, firstPoolId, rules, isGranting: true });
       if ('missing' in decision) return { kind: 'again', missing: decision.missing };
-      const lacking = unanswerable(decision, queues, true);
+      const lacking = unanswerable(decision, queues);
       if (lacking !== undefined) {
         world.takeBack(mark);
         return { kind: 'failed', error: lacking };
@@ -184,8 +184,11 @@ async function write(
   await insertWaiting(
     tx,
     tenantId,
-    made.flatMap(({ ask, decision, recorded }) => newWaiting(decision, ask, recorded.principalId) ?? []),
+    made.flatMap(
+      ({ ask, decision, recorded, waiter }) => newWaiting(decision, ask, recorded.principalId, waiter) ?? [],
+    ),
   );
+  await deciding.parts.waiters.told(tx, tenantId, desk.told);
   await writeBindings(tx, tenantId, changes.bindings);
   await writeProbes(tx, tenantId, changes.probes);
   await writeFirsts(tx, tenantId, changes.firsts);

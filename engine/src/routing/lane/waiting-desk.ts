@@ -10,6 +10,7 @@
 import type { Decision } from '../pipeline/decision.js';
 import { goesFirst, orderedOf } from '../queue/order.js';
 import { endOf, nextLookUs } from '../queue/new-waiting.js';
+import type { LeftQueues } from '../queue/queue-waiters.js';
 import type { LeftWaiting, StayedWaiting } from '../queue/sql/write-waiting.js';
 import { NO_POOL, type WaitingItem } from '../queue/waiting-item.js';
 import type { PoolView } from '../pipeline/view.js';
@@ -38,7 +39,7 @@ export type ItemResult =
 
 /** What its decisions are made with. */
 export interface DeskParts {
-  readonly lane: LaneParts;
+  readonly lane: Pick<LaneParts, 'newId' | 'engine'>;
   readonly rules: readonly CompiledRule[];
   readonly views: ReadonlyMap<string, PoolView | undefined>;
   /** Claim queues that there are. */
@@ -57,6 +58,8 @@ function stays({ outcome, outcomeClass, poolId = NO_POOL, reason, input }: Decis
 export class WaitingDesk {
   readonly made: Made[] = [];
   readonly left: LeftWaiting[] = [];
+  /** What somebody is to be told of. */
+  readonly told: LeftQueues[] = [];
   readonly stayed: StayedWaiting[] = [];
   readonly results = new Map<string, ItemResult>();
   #waiting: readonly AskedItem[];
@@ -109,10 +112,17 @@ export class WaitingDesk {
     const work = { ask, decisionId, answers, spentUs, firstPoolId: undefined, rules };
     const decision = world.decide({ ...work, isGranting: true });
     if ('missing' in decision) return { kind: 'again', missing: decision.missing };
-    if (stays(decision, item) || unanswerable(decision, queues, true) !== undefined) return this.#stay(item, decision);
+    if (stays(decision, item) || unanswerable(decision, queues) !== undefined) return this.#stay(item, decision);
     const assignmentIds = isAssigning(decision) ? decision.slate.map(() => lane.newId()) : [];
-    this.made.push(madeOf(decision, { ask, principalId, runId: null, engine: lane.engine, assignmentIds }));
+    const { waiter } = item;
+    // What a step waits for was asked by its run.
+    const runId = waiter === null ? null : principalId;
+    this.made.push({ ...madeOf(decision, { ask, principalId, runId, engine: lane.engine, assignmentIds }), waiter });
     this.left.push({ decisionId: item.decisionId, decidedAs: decisionId });
+    if (waiter !== null && decision.outcome !== 'queued') {
+      const workId = ask.waited?.firstId ?? item.decisionId;
+      this.told.push({ waiter, workId, came: { kind: 'decided', decision, assignmentIds } });
+    }
     return { kind: 'left', outcome: decision.outcome, decidedAs: decisionId };
   }
 

@@ -32,8 +32,17 @@ export function endOf({ waitsUntilUs = 0, input }: Decision): number {
   return Math.min(waitsUntilUs, input.routable.expiresUs ?? Number.POSITIVE_INFINITY);
 }
 
-/** The work; undefined: the decision came to something else. */
-export function newWaiting(decision: Decision, ask: RouteAsk, principalId: string): NewWaiting | undefined {
+/**
+ * The work; undefined: the decision came to something else.
+ *
+ * @param waiter who is told what it comes to; null: nobody
+ */
+export function newWaiting(
+  decision: Decision,
+  ask: RouteAsk,
+  principalId: string,
+  waiter: string | null,
+): NewWaiting | undefined {
   if (decision.outcome !== 'queued') return undefined;
   const { input, hops, poolId = '', reason = 'held_by_rule' } = decision;
   const { decisionId, nowUs, routable } = input;
@@ -50,5 +59,6 @@ export function newWaiting(decision: Decision, ask: RouteAsk, principalId: strin
     ...orderedOf(again, nowUs),
     ...{ expiresUs, nextUs: nextLookUs(nowUs, expiresUs) },
     ...{ ordering: queue.order, ageWeight: queue.ageWeight, boost: queue.boost },
+    ...{ waiter, endsWith: ask.endsWith ?? null },
   };
 }

@@ -26,6 +26,8 @@ export interface WaitingItem extends QueuePlace {
   /** Pools that its decision came to. */
   readonly reach: readonly string[];
   readonly reason: string;
+  /** Who is told what it comes to; null: nobody. */
+  readonly waiter: string | null;
 }
 
 /** What waiting work is now. */
@@ -69,4 +71,7 @@ export interface NewWaiting {
   readonly ordering: string;
   readonly ageWeight: number;
   readonly boost: number;
+  readonly waiter: string | null;
+  /** The chain with which it ends; null: it does not end by itself. */
+  readonly endsWith: string | null;
 }

@@ -3,6 +3,7 @@ import { DuctorError } from '../../kernel/index.js';
 import type { TenantAccess } from '../../store/index.js';
 import { deedOf, insertAudit, type Principal } from '../../tenancy/index.js';
 import { listWaiting, readDepths, readWaiting, type ListedWork, type WaitingQuery } from './sql/read-waiting.js';
+import type { QueueWaiters } from './queue-waiters.js';
 import { removeWaiting } from './sql/write-waiting.js';
 
 /** See above. Ids of other tenants answer not_found, as those of nothing do. */
@@ -32,7 +33,7 @@ function unknown(decisionId: string): DuctorError {
 }
 
 /** Waiting work in this database. */
-export function createWaiting(db: TenantAccess): Waiting {
+export function createWaiting(db: TenantAccess, waiters: QueueWaiters): Waiting {
   const get = async (tenantId: string, decisionId: string): Promise<ListedWork> => {
     const found = await readWaiting(db.asTenant(tenantId), tenantId, decisionId);
     if (found === undefined) throw unknown(decisionId);
@@ -47,7 +48,11 @@ export function createWaiting(db: TenantAccess): Waiting {
     remove: ({ by, method }, decisionId, reason) =>
       db.asTenant(by.tenantId).transaction(async (tx) => {
         const { tenantId } = by;
-        const isRemoved = await removeWaiting(tx, tenantId, decisionId);
+        const removed = await removeWaiting(tx, tenantId, [decisionId]);
+        const left = removed.flatMap(({ firstId: workId, waiter }) =>
+          waiter === null ? [] : [{ waiter, workId, came: { kind: 'removed', reason } as const }],
+        );
+        await waiters.told(tx, tenantId, left);
         const found = await readWaiting(tx, tenantId, decisionId);
         if (found === undefined) throw unknown(decisionId);
         if (found.state === 'decided') {
@@ -57,7 +62,7 @@ export function createWaiting(db: TenantAccess): Waiting {
           });
         }
         const deed = { ...deedOf(by, method, reason), tenantId };
-        if (isRemoved)
+        if (removed.length > 0)
           await insertAudit(tx, [{ ...deed, objectKind: 'waiting_work', objectId: decisionId, outcome: 'ok' }]);
         return found;
       }),

@@ -9,7 +9,7 @@ import { familyName, slateDigest, utcDay, type Reservation } from '../../capacit
 import { DuctorError } from '../../kernel/index.js';
 import { firstPoolOf, isAssigning, unanswerable, World } from '../../routing/index.js';
 import type { Decision, Ending, Holding, RouteAsk } from '../../routing/index.js';
-import type { RouteAnswer, RoutingWork, Withdrawal } from '../machine/routing-work.js';
+import type { RouteAnswer, RoutingWork, Unqueued, Withdrawal } from '../machine/routing-work.js';
 import type { HoldingFamily, Selected, Selecting } from '../machine/selecting.js';
 import { FamilyBook } from './family-book.js';
 import type { AdmissionChanges, MadeDecision, ReservationUsage, SelectionAnswers, TenantUsage } from './gate-ports.js';
@@ -18,6 +18,7 @@ import { claimAnswerOf, failedBy, routeAnswerOf } from './route-answer.js';
 import { askOf } from './selection-ask.js';
 import { refusedBy } from './selection-refusal.js';
 import { waiterOf } from './claim-waiter.js';
+import { queueWaiterOf } from './queue-waiter.js';
 import { shownRecipients } from './shown-recipients.js';
 
 /** A run that selects or ends, with its family. */
@@ -44,6 +45,7 @@ export interface BookMark {
   readonly released: number;
   readonly made: number;
   readonly withdrawn: number;
+  readonly unqueued: number;
   readonly closed: number;
 }
 
@@ -65,6 +67,8 @@ export class AdmissionBook {
   readonly #released: Reservation[] = [];
   readonly #closed: Ending[] = [];
   readonly #withdrawn: { readonly tenantId: string; readonly itemId: string }[] = [];
+  /** By the decisions that queued it where it is. */
+  readonly #unqueued: { readonly tenantId: string; readonly workId: string; readonly decisionId: string }[] = [];
   readonly #made: (MadeDecision & { readonly tenantId: string })[] = [];
 
   /** @param newId draws ids of decisions: what a strategy dices with depends on them */
@@ -82,17 +86,19 @@ export class AdmissionBook {
       new Map([...books].map(([name, book]) => [name, book.mark()]));
     const [added, released, made] = [this.#added.length, this.#released.length, this.#made.length];
     const [withdrawn, closed] = [this.#withdrawn.length, this.#closed.length];
+    const unqueued = this.#unqueued.length;
     const books = { worlds: marks(this.#worlds), families: marks(this.#families) };
-    return { ...books, added, released, made, withdrawn, closed };
+    return { ...books, added, released, made, withdrawn, unqueued, closed };
   }
 
-  takeBack({ worlds, families, added, released, made, withdrawn, closed }: BookMark): void {
+  takeBack({ worlds, families, added, released, made, withdrawn, unqueued, closed }: BookMark): void {
     for (const [name, world] of this.#worlds) world.takeBack(worlds.get(name) ?? 0);
     for (const [name, family] of this.#families) family.takeBack(families.get(name) ?? 0);
     this.#added.length = added;
     this.#released.length = released;
     this.#made.length = made;
     this.#withdrawn.length = withdrawn;
+    this.#unqueued.length = unqueued;
     this.#closed.length = closed;
   }
 
@@ -142,22 +148,23 @@ export class AdmissionBook {
       return decision;
     }
     const { made, ask } = decision;
-    const lacking = unanswerable(made, tenant.queues, false);
+    const lacking = unanswerable(made, tenant.queues);
     if (lacking !== undefined) {
       this.takeBack(mark);
       return failedBy(lacking);
     }
     if (work.until !== undefined) {
       const answer = claimAnswerOf(made);
-      // Nothing of a decision is kept that gave the work to somebody who was to claim it.
-      if (made.outcomeClass === 'success') this.takeBack(mark);
+      // Nothing of a decision is kept that gave the work to somebody who was to claim it, or let it wait elsewhere.
+      const isKept = made.outcomeClass !== 'success' && made.outcome !== 'queued';
+      if (!isKept) this.takeBack(mark);
       const waiter = waiterOf(runId, work.until, work.path);
-      if (made.outcomeClass !== 'success')
-        this.#made.push({ tenantId, runId, ask, decision: made, assignmentIds: [], waiter });
+      if (isKept) this.#made.push({ tenantId, runId, ask, decision: made, assignmentIds: [], waiter });
       return answer;
     }
     const assignmentIds = isAssigning(made) ? made.slate.map(() => this.newId()) : [];
-    this.#made.push({ tenantId, runId, ask, decision: made, assignmentIds });
+    const waits = made.outcome === 'queued' ? { waiter: queueWaiterOf({ runId, path: work.path }) } : {};
+    this.#made.push({ tenantId, runId, ask, decision: made, assignmentIds, ...waits });
     return routeAnswerOf(made, assignmentIds);
   }
 
@@ -169,6 +176,17 @@ export class AdmissionBook {
     if (state === undefined) return null;
     if (state !== 'open') return state === 'claimed' ? 'claimed' : 'ended';
     this.#withdrawn.push({ tenantId, itemId });
+    return 'withdrawn';
+  }
+
+  /** Takes work out of its queue that waits. Null: it is not locked. */
+  unqueue(tenantId: string, workId: string): Unqueued | null {
+    if (this.#unqueued.some((each) => each.workId === workId)) return 'withdrawn';
+    const isNew = this.#made.some(({ decision }) => decision.input.decisionId === workId);
+    const decisionId = isNew ? workId : this.#tenants.get(tenantId)?.works.get(workId);
+    if (decisionId === undefined) return null;
+    if (decisionId === null) return 'ended';
+    this.#unqueued.push({ tenantId, workId, decisionId });
     return 'withdrawn';
   }
 
@@ -198,7 +216,8 @@ export class AdmissionBook {
     const tenants = [...this.#worlds].map(([tenantId, world]) => {
       const made = this.#made.filter((each) => each.tenantId === tenantId);
       const withdrawn = this.#withdrawn.filter((each) => each.tenantId === tenantId).map(({ itemId }) => itemId);
-      return { tenantId, ...world.changes(), made, withdrawn };
+      const unqueued = this.#unqueued.filter((each) => each.tenantId === tenantId).map((each) => each.decisionId);
+      return { tenantId, ...world.changes(), made, withdrawn, unqueued };
     });
     const books = [...this.#families.values()];
     // What is held and released in one batch was never there.

@@ -2,9 +2,9 @@
 import { familyName, keyOf, nameOf, type Family, type SemaphoreKey, type Want } from '../../capacity/index.js';
 import { DuctorError } from '../../kernel/index.js';
 import type { Gate } from '../machine/inputs.js';
-import type { RouteAnswer, RoutingWork, Withdrawal } from '../machine/routing-work.js';
+import type { RouteAnswer, RoutingWork, Unqueued, Withdrawal } from '../machine/routing-work.js';
 import type { HoldingFamily, Selected, Selecting } from '../machine/selecting.js';
-import type { ItemKey, SelectionAsk } from './gate-ports.js';
+import type { ItemKey, SelectionAsk, WorkKey } from './gate-ports.js';
 import type { RunKey } from './ports.js';
 import { failedBy } from './route-answer.js';
 import { askOf } from './selection-ask.js';
@@ -15,9 +15,11 @@ export interface GateAsked {
   readonly selections: readonly SelectionAsk[];
   readonly families: readonly Family[];
   readonly items: readonly ItemKey[];
+  readonly works: readonly WorkKey[];
 }
 
 const NO_ITEMS: readonly ItemKey[] = [];
+const NO_WORKS: readonly WorkKey[] = [];
 const NO_SELECTIONS: readonly SelectionAsk[] = [];
 
 /** A gate that remembers which keys it was asked for. Grants nothing by itself. */
@@ -27,6 +29,7 @@ export class AskingGate implements Gate {
   #selections: readonly SelectionAsk[] = NO_SELECTIONS;
   #families: Map<string, Family> | null = null;
   #items: readonly ItemKey[] = NO_ITEMS;
+  #works: readonly WorkKey[] = NO_WORKS;
 
   constructor(readonly run: RunKey) {}
 
@@ -42,12 +45,13 @@ export class AskingGate implements Gate {
   /** Whether it was asked for nothing. */
   get isUnasked(): boolean {
     const isAlone = this.keys.size === 0 && this.#families === null;
-    return isAlone && this.#selections.length === 0 && this.#items.length === 0;
+    return isAlone && this.#selections.length + this.#items.length + this.#works.length === 0;
   }
 
   get asked(): GateAsked {
     const families = [...(this.#families?.values() ?? [])];
-    return { keys: [...this.keys.values()], selections: this.#selections, families, items: this.#items };
+    const inQueues = { items: this.#items, works: this.#works };
+    return { keys: [...this.keys.values()], selections: this.#selections, families, ...inQueues };
   }
 
   select(selecting: Selecting): Selected | null {
@@ -66,6 +70,11 @@ export class AskingGate implements Gate {
 
   withdraw(itemId: string): Withdrawal | null {
     this.#items = [...this.#items, { tenantId: this.run.tenantId, itemId }];
+    return null;
+  }
+
+  unqueue(workId: string): Unqueued | null {
+    this.#works = [...this.#works, { tenantId: this.run.tenantId, workId }];
     return null;
   }
 

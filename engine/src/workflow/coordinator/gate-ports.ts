@@ -26,12 +26,21 @@ export interface GateLocks {
   readonly families: readonly Family[];
   /** Claim items that may be taken out. */
   readonly items: readonly ItemKey[];
+  /** Work that may leave queues of pools. */
+  readonly works: readonly WorkKey[];
 }
 
 /** A claim item. */
 export interface ItemKey {
   readonly tenantId: string;
   readonly itemId: string;
+}
+
+/** Work that waits in the queue of a pool. */
+export interface WorkKey {
+  readonly tenantId: string;
+  /** The decision that queued it first. */
+  readonly workId: string;
 }
 
 /** A selection that is to be made, or a decision. */
@@ -58,7 +67,7 @@ export interface MadeDecision {
   readonly runId: string;
   /** One for each of the slate; none where it is held. */
   readonly assignmentIds: readonly string[];
-  /** Who is told what becomes of its claim item; absent: nobody. */
+  /** Who is told what becomes of its claim item, or of the work that it queues; absent: nobody. */
   readonly waiter?: string;
 }
 
@@ -91,6 +100,11 @@ export interface TenantUsage {
   readonly queues: ReadonlySet<string>;
   /** What items are that are locked, by id; one that there is not is absent. */
   readonly items: ReadonlyMap<string, ClaimState>;
+  /**
+   * Where work is that is locked: the decision that queued it there, by the one that queued it first. Null: it has left
+   * all queues. What is not locked is absent.
+   */
+  readonly works: ReadonlyMap<string, string | null>;
   readonly rules: readonly CompiledRule[];
 }
 
@@ -109,6 +123,8 @@ export interface TenantChanges extends WorldChanges {
   readonly made: readonly MadeDecision[];
   /** Ids of claim items that are taken out: they are open. */
   readonly withdrawn: readonly string[];
+  /** Decisions whose work is taken out of its queue: it waits. */
+  readonly unqueued: readonly string[];
 }
 
 /** What is written of reservations. */

@@ -2,7 +2,7 @@
 import { DuctorError } from '../../kernel/index.js';
 import { SemaphoreBook, type Turn, type Want } from '../../capacity/index.js';
 import type { RunInput } from '../machine/inputs.js';
-import type { RouteAnswer, RoutingWork, Withdrawal } from '../machine/routing-work.js';
+import type { RouteAnswer, RoutingWork, Unqueued, Withdrawal } from '../machine/routing-work.js';
 import type { HoldingFamily, Selected, Selecting } from '../machine/selecting.js';
 import { AdmissionBook, type Outside } from './admission-book.js';
 import { AskingGate } from './asking-gate.js';
@@ -76,6 +76,13 @@ class BookGate extends AskingGate {
   override withdraw(itemId: string): Withdrawal | null {
     super.withdraw(itemId);
     const came = this.admission.withdraw(this.run.tenantId, itemId);
+    if (came === null) this.isOutside = true;
+    return came;
+  }
+
+  override unqueue(workId: string): Unqueued | null {
+    super.unqueue(workId);
+    const came = this.admission.unqueue(this.run.tenantId, workId);
     if (came === null) this.isOutside = true;
     return came;
   }
@@ -167,7 +174,8 @@ export class GateBatch {
       ...cell.toLock.families,
     ]);
     const items = this.ticks.flatMap(({ gated, cell }) => [...(gated?.asked.items ?? []), ...cell.toLock.items]);
-    return { semaphores, selections, families, items, runIds: this.ticks.map(({ cell }) => cell.runId) };
+    const works = this.ticks.flatMap(({ gated, cell }) => [...(gated?.asked.works ?? []), ...cell.toLock.works]);
+    return { semaphores, selections, families, items, works, runIds: this.ticks.map(({ cell }) => cell.runId) };
   }
 
   /** Decides tick by tick, in order of arrival. */

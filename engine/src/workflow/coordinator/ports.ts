@@ -215,6 +215,7 @@ const OF_RUNS: ReadonlySet<RunInput['kind']> = new Set([
   'start',
   'child_closed',
   'claim_told',
+  'route_told',
   'semaphore',
 ] as const);
 

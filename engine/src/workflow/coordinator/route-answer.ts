@@ -1,8 +1,10 @@
 /** What a ROUTE step is told of a decision: its outcome is the code of its error where it came to nothing. */
 import type { DuctorError } from '../../kernel/index.js';
-import type { Decision } from '../../routing/index.js';
+import type { Decision, LeftQueues } from '../../routing/index.js';
+import type { ToldAnswer } from '../machine/inputs.js';
 import type { RouteAnswer } from '../machine/routing-work.js';
 import { formatTimestampUs } from '../machine/timestamp.js';
+import { jsonValue } from '../machine/value.js';
 import { numbersOf } from './selection-refusal.js';
 import { shownRecipients } from './shown-recipients.js';
 
@@ -13,8 +15,27 @@ export function failedBy({ code, message }: DuctorError): Failed {
   return { kind: 'failed', code, message, isRetryable: code === 'capacity_authority_unavailable' };
 }
 
-/** The answer: the decision as GetDecision shows it, with the names of those who got the work. */
+/** The answer: the decision as GetDecision shows it, with the names of those who got the work, or that it waits. */
 export function routeAnswerOf(decision: Decision, assignmentIds: readonly string[]): RouteAnswer {
+  const { input, outcome, poolId = '' } = decision;
+  if (outcome === 'queued') return { kind: 'waiting', workId: input.decisionId, poolId };
+  return routedOf(decision, assignmentIds);
+}
+
+/** What a step is told whose work has waited in a queue. */
+export function toldAnswerOf(workId: string, came: LeftQueues['came']): ToldAnswer {
+  if (came.kind === 'removed') {
+    const why = came.reason === '' ? '' : `: ${came.reason}`;
+    const message = `the work of decision ${workId} was taken out of its queue${why}`;
+    return { kind: 'failed', code: 'work_removed', message, isRetryable: false };
+  }
+  const answer = routedOf(came.decision, came.assignmentIds);
+  return answer.kind === 'failed' ? answer : { kind: 'routed', output: jsonValue(answer.output) };
+}
+
+type Routed = RouteAnswer & { readonly kind: 'routed' };
+
+function routedOf(decision: Decision, assignmentIds: readonly string[]): Routed | Failed {
   const { input, outcome, outcomeClass, slate, poolId = '', rules } = decision;
   if (outcomeClass !== 'success' && outcome !== 'queued_for_claim') return failedOf(decision);
   const recipients = shownRecipients(decision).map((each, index) => {
@@ -38,7 +59,7 @@ export function claimAnswerOf(decision: Decision): RouteAnswer {
     const { decisionId } = input;
     return { kind: 'queued', itemId: decisionId, decisionId, queueId: claimQueueId, poolId };
   }
-  if (outcomeClass !== 'success') return failedOf(decision);
+  if (outcomeClass !== 'success' && outcome !== 'queued') return failedOf(decision);
   const message = `the work came to ${outcome} in pool ${poolId}, and not to a claim queue: nothing of that is kept`;
   return { kind: 'failed', code: 'not_queued', message, isRetryable: false };
 }

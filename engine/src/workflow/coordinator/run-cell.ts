@@ -15,7 +15,7 @@ import { shardOf } from '../../kernel/index.js';
 import type { RunInput } from '../machine/inputs.js';
 import type { Plan } from '../machine/plan.js';
 import type { RunState } from '../machine/state.js';
-import type { ItemKey, SelectionAnswers, SelectionAsk } from './gate-ports.js';
+import type { ItemKey, SelectionAnswers, SelectionAsk, WorkKey } from './gate-ports.js';
 import type { ResultAck, StartOutcome, StartRequest } from './coordinator.js';
 import type { RunKey } from './ports.js';
 
@@ -45,10 +45,12 @@ export interface ToLock {
   readonly selections: readonly SelectionAsk[];
   /** Claim items that it was asked to take out. */
   readonly items: readonly ItemKey[];
+  /** The same of work in queues of pools. */
+  readonly works: readonly WorkKey[];
   readonly families: readonly Family[];
 }
 
-const NOTHING_TO_LOCK: ToLock = { keys: [], pools: [], selections: [], items: [], families: [] };
+const NOTHING_TO_LOCK: ToLock = { keys: [], pools: [], selections: [], items: [], works: [], families: [] };
 
 /** A run in memory. Changed by the lane, the loader and deliver only. */
 export interface RunCell extends RunKey {

@@ -46,6 +46,7 @@ export function chosenGate(choose: Choose): Gate {
   return {
     ...{ ask: () => 0, release: () => undefined, bear: () => undefined, close: () => undefined },
     withdraw: () => 'ended',
+    unqueue: () => 'ended',
     select({ path, pool, routable, slateSize: slate, atLeast }) {
       const told = choose({ kind: 'select', path, pool, routable, slate, excluded: [] });
       if ('code' in told) {
@@ -62,6 +63,7 @@ export function chosenGate(choose: Choose): Gate {
       }
       return { kind: 'granted', poolId: pool, digest: '', isReused: false, recipients };
     },
+    // Nothing waits in a queue: whom the test chooses has it, and what waiting came to is a code that it says.
     route({ path, pool, routable, excluded, until }) {
       const asked: AskedChoice = { kind: 'route', path, pool, routable, slate: null, excluded };
       const told = choose(asked);

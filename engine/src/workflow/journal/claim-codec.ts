@@ -3,11 +3,13 @@ import type { ClaimQueued, ClaimSettling, ClaimTold } from '../../gen/ductor/jou
 import type { Entry, RunInput, StepState } from '../machine/index.js';
 import { fromStoredValue, orNull, toStoredValue, unreadable } from './stored.js';
 
-type ClaimEntry = Extract<Entry, { readonly kind: 'claim_queued' | 'claim_settling' }>;
+/** Entries about claims. */
+export type ClaimEntry = Extract<Entry, { readonly kind: 'claim_queued' | 'claim_settling' }>;
 type Told = Extract<RunInput, { readonly kind: 'claim_told' }>;
 type Queued = NonNullable<StepState['claim']>;
 
-type StoredClaimEntry =
+/** The same as they are stored. */
+export type StoredClaimEntry =
   | { readonly $case: 'claimQueued'; readonly value: ClaimQueued }
   | { readonly $case: 'claimSettling'; readonly value: ClaimSettling };
 

@@ -10,7 +10,7 @@ import type { ClosedStatus, Entry } from '../machine/index.js';
 import { moveOut, putBack, type PayloadShelf, type PayloadSink } from './payloads.js';
 import { bodyEntryOf, isStoredBody, storedBodyEntry, type BodyRunEntry } from './body-codec.js';
 import { fromStoredChain, fromStoredContinuing, toStoredChain, toStoredContinuing } from './chain-codec.js';
-import { claimEntryOf, storedClaimEntry } from './claim-codec.js';
+import { isStoredWaiting, isWaitingEntry, storedWaitingEntry, waitingEntryOf } from './queue-codec.js';
 import { gateEntryOf, isStoredGate, storedGateEntry } from './gate-codec.js';
 import { slateEntryOf, storedSlateEntry } from './slate-codec.js';
 import { childEntryOf, fromStoredFamily, storedChildEntry, toStoredFamily } from './family-codec.js';
@@ -47,6 +47,7 @@ type StepEntry = Exclude<Extract<Entry, { readonly path: string }>, BodyRunEntry
 type RunEntry = Exclude<Entry, { readonly path: string }>;
 
 function storedStepEntry(entry: StepEntry): Stored {
+  if (isWaitingEntry(entry)) return storedWaitingEntry(entry);
   const { path } = entry;
   switch (entry.kind) {
     case 'step_scheduled': {
@@ -80,9 +81,6 @@ function storedStepEntry(entry: StepEntry): Stored {
     case 'step_selecting':
     case 'slate_reserved':
       return storedSlateEntry(entry);
-    case 'claim_queued':
-    case 'claim_settling':
-      return storedClaimEntry(entry);
     case 'child_started':
     case 'child_told':
       return storedChildEntry(entry);
@@ -214,6 +212,7 @@ function isStepCase(stored: Exclude<Stored, StoredBody>): stored is StoredStep {
 }
 
 function stepEntryOf(stored: StoredStep): Entry {
+  if (isStoredWaiting(stored)) return waitingEntryOf(stored);
   const { path } = stored.value;
   switch (stored.$case) {
     case 'stepScheduled': {
@@ -247,9 +246,6 @@ function stepEntryOf(stored: StoredStep): Entry {
     case 'childStarted':
     case 'childTold':
       return childEntryOf(stored);
-    case 'claimQueued':
-    case 'claimSettling':
-      return claimEntryOf(stored);
     case 'stepSelecting':
     case 'slateReserved':
       return slateEntryOf(stored);

@@ -246,6 +246,16 @@ function shownClaim(entry: Entry & { readonly kind: 'claim_queued' }): Readonly<
   return { item_id: itemId, decision_id: decisionId, queue_id: queueId, pool_id: poolId, until, ...timed };
 }
 
+/** The work that waits in the queue of a pool. */
+function shownWork({
+  workId,
+  poolId,
+  deadlineUs,
+}: Entry & { readonly kind: 'route_queued' }): Readonly<Record<string, unknown>> {
+  const timed = deadlineUs === null ? {} : { deadline: formatTimestampUs(deadlineUs) };
+  return { decision_id: workId, ...(poolId === '' ? {} : { pool_id: poolId }), ...timed };
+}
+
 type TurnEntry = Entry & { readonly kind: 'run_resumed' | 'run_continuing' | 'run_compensating' };
 
 /** How a run goes on in another way. */
@@ -257,10 +267,14 @@ function turnDetailOf(entry: TurnEntry): Readonly<Record<string, unknown>> {
 
 function detailOf(entry: Entry): Readonly<Record<string, unknown>> {
   if (entry.kind === 'claim_queued') return shownClaim(entry);
-  return entry.kind === 'claim_settling' ? {} : otherDetailOf(entry);
+  if (entry.kind === 'route_queued') return shownWork(entry);
+  return entry.kind === 'claim_settling' || entry.kind === 'route_settling' ? {} : otherDetailOf(entry);
 }
 
-type OtherEntry = Exclude<Entry, { readonly kind: 'claim_queued' | 'claim_settling' }>;
+type OtherEntry = Exclude<
+  Entry,
+  { readonly kind: 'claim_queued' | 'claim_settling' | 'route_queued' | 'route_settling' }
+>;
 
 function otherDetailOf(entry: OtherEntry): Readonly<Record<string, unknown>> {
   switch (entry.kind) {

@@ -6,6 +6,7 @@ import type { MessageKind } from '../machine/inputs.js';
 import { claimToldOf, storedClaimTold } from './claim-codec.js';
 import { closedStatus } from './entries-codec.js';
 import { fromStoredFamily, toStoredFamily } from './family-codec.js';
+import { routeToldOf, storedRouteTold } from './queue-codec.js';
 import { fromStoredSignal, toStoredSignal } from './signal-codec.js';
 import { fromStoredCauses, fromStoredError, fromStoredValue, requiredValue, unreadable } from './stored.js';
 import { toStoredCauses, toStoredError, toStoredValue } from './stored.js';
@@ -70,6 +71,8 @@ function storedBody(input: InboxInput): NonNullable<InboxBody['body']> {
     }
     case 'claim_told':
       return { $case: 'claimTold', value: storedClaimTold(input) };
+    case 'route_told':
+      return { $case: 'routeTold', value: storedRouteTold(input) };
     case 'signal':
       return { $case: 'signal', value: toStoredSignal(input) };
     case 'sub_step': {
@@ -144,6 +147,8 @@ export function decodeInput(bytes: Uint8Array): InboxInput {
     }
     case 'claimTold':
       return claimToldOf(body.value);
+    case 'routeTold':
+      return routeToldOf(body.value);
     case 'signal':
       return { kind: 'signal', ...fromStoredSignal(body.value) };
     case 'subStep': {

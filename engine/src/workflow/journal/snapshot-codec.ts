@@ -5,6 +5,7 @@ import { moveOut, putBack, type PayloadShelf, type PayloadSink } from './payload
 import { bodyOf, storedBody } from './body-codec.js';
 import { fromStoredChain, fromStoredContinuing, toStoredChain, toStoredContinuing } from './chain-codec.js';
 import { fromSnapshotClaim, toSnapshotClaim } from './claim-codec.js';
+import { fromSnapshotQueued, toSnapshotQueued } from './queue-codec.js';
 import { fromSnapshotGate, toSnapshotGate } from './gate-codec.js';
 import { fromSnapshotChild, fromStoredFamily, toSnapshotChild, toStoredFamily } from './family-codec.js';
 import {
@@ -100,6 +101,7 @@ function storedStep(step: StepState): SnapshotStep {
     taken: step.taken ? toStoredSignal(step.taken) : undefined,
     awaits: step.awaits ? { path: '', ...toStoredAwaited(step.awaits) } : undefined,
     claim: toSnapshotClaim(step.claim),
+    queued: toSnapshotQueued(step.queued),
     gate: toSnapshotGate(step.gate),
   };
 }
@@ -181,6 +183,7 @@ function stepOf(stored: SnapshotStep): StepState | null {
     gate: fromSnapshotGate(stored.gate),
     ...(stored.taken === undefined ? {} : { taken: fromStoredSignal(stored.taken) }),
     ...fromSnapshotClaim(stored.claim),
+    ...fromSnapshotQueued(stored.queued),
     ...(stored.awaits === undefined ? {} : { awaits: fromStoredAwaited(stored.awaits) }),
   };
 }

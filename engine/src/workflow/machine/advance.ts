@@ -28,6 +28,7 @@ import { applyPark, applyPause, applyResume, applyRetry } from './park.js';
 import type { Plan } from './plan.js';
 import { propagate } from './propagate.js';
 import { isUnbegun } from './queries.js';
+import { applyRouteTold } from './queued-step.js';
 import { applyStepTurn } from './schedule.js';
 import { applyLost, applyResult, applyRunning, applySilent } from './settle-attempt.js';
 import { applySignal } from './signals.js';
@@ -80,6 +81,8 @@ function apply(tick: Tick, input: RunInput): Disposition {
       return applyChildClosed(tick, input);
     case 'claim_told':
       return applyClaimTold(tick, input);
+    case 'route_told':
+      return applyRouteTold(tick, input);
     case 'result':
       return applyResult(tick, input);
     case 'running':

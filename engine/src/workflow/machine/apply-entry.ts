@@ -54,11 +54,28 @@ function withChild(step: StepState, entry: StepEntry & { readonly kind: 'child_s
   return { ...step, status: 'WAITING', input: entry.input, sinceUs, child };
 }
 
-type ClaimEntry = StepEntry & { readonly kind: 'claim_queued' | 'claim_settling' };
+type QueueEntry = StepEntry & {
+  readonly kind: 'claim_queued' | 'claim_settling' | 'route_queued' | 'route_settling';
+};
 
-/** A step whose work waits in a claim queue. */
-function withClaim(step: StepState, entry: ClaimEntry, sinceUs: number): StepState {
-  if (entry.kind === 'claim_settling') return { ...step, dueAtUs: null };
+const QUEUE_KINDS: ReadonlySet<Entry['kind']> = new Set([
+  'claim_queued',
+  'claim_settling',
+  'route_queued',
+  'route_settling',
+] as const);
+
+function isQueueEntry(entry: StepEntry): entry is QueueEntry {
+  return QUEUE_KINDS.has(entry.kind);
+}
+
+/** A step whose work waits in a queue. */
+function inQueue(step: StepState, entry: QueueEntry, sinceUs: number): StepState {
+  if (entry.kind === 'claim_settling' || entry.kind === 'route_settling') return { ...step, dueAtUs: null };
+  if (entry.kind === 'route_queued') {
+    const { workId, poolId, deadlineUs } = entry;
+    return { ...step, dueAtUs: deadlineUs, sinceUs, queued: { workId, poolId } };
+  }
   const { itemId, decisionId, queueId, poolId, until, deadlineUs: dueAtUs } = entry;
   return { ...step, dueAtUs, sinceUs, claim: { itemId, decisionId, queueId, poolId, until } };
 }
@@ -92,7 +109,7 @@ function triedStep(
 /** The step after an entry that checkStepEntry has let through. */
 function nextStep(draft: Draft, step: StepState, entry: StepEntry): StepState {
   const sinceUs = draft.atUs;
-  if (entry.kind === 'claim_queued' || entry.kind === 'claim_settling') return withClaim(step, entry, sinceUs);
+  if (isQueueEntry(entry)) return inQueue(step, entry, sinceUs);
   switch (entry.kind) {
     case 'step_scheduled':
       return scheduledStep(step, entry, sinceUs);
@@ -165,7 +182,7 @@ function restOf(body: BodyState | null): BodyState | null {
 
 /** What an ended step no longer has. */
 function ended(step: StepState, sinceUs: number): StepState {
-  const { taken: _, claim: _claim, ...rest } = rested(step);
+  const { taken: _, claim: _claim, queued: _queued, ...rest } = rested(step);
   const none = { dueAtUs: null, worker: null, progress: null, subSteps: NO_SUB_STEPS, gate: null };
   return { ...rest, ...none, sinceUs, body: restOf(step.body) };
 }

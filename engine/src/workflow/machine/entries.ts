@@ -2,8 +2,8 @@
 import type { Want } from '../../capacity/index.js';
 import type { ClosePolicy, FailedItems } from './plan.js';
 import type { Signal, SignalBox } from './signal-box.js';
-import type { Awaited, BodyKind, ChainLink, FamilyLink, ForkLink, QueuedClaim, RunFailure } from './state.js';
-import type { StepKeys } from './state.js';
+import type { Awaited, BodyKind, ChainLink, FamilyLink, ForkLink, QueuedClaim, QueuedWork } from './state.js';
+import type { RunFailure, StepKeys } from './state.js';
 import type { Value, ValueSource } from './value.js';
 
 /** How a run can end. */
@@ -131,6 +131,15 @@ export type Entry =
     } & QueuedClaim)
   /** Its time is over, and its item has ended before: what became of that is on its way. */
   | { readonly kind: 'claim_settling'; readonly path: string }
+  /** The work of the step waits in the queue of a pool from this row on. */
+  | ({
+      readonly kind: 'route_queued';
+      readonly path: string;
+      /** When it gives up; null: never. */
+      readonly deadlineUs: number | null;
+    } & QueuedWork)
+  /** Its time is over, and its work has left the queue before: what it came to is on its way. */
+  | { readonly kind: 'route_settling'; readonly path: string }
   | { readonly kind: 'step_skipped'; readonly path: string }
   | { readonly kind: 'step_cancelling'; readonly path: string; readonly attempt: number; readonly deadlineUs: number }
   | { readonly kind: 'step_cancelled'; readonly path: string; readonly attempt: number; readonly abandoned: boolean }

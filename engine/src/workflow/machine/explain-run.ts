@@ -30,6 +30,8 @@ export type ReasonKind =
   | 'approval'
   /** Work of a step waits in a claim queue. */
   | 'claim'
+  /** Work of a step waits in the queue of a pool. */
+  | 'queue'
   /** A step waits for the end of its child run. */
   | 'child'
   /** A step, or the run as a whole, stands in line for room under a key, or waits for the turn of a rate. */
@@ -83,8 +85,9 @@ function decided(state: RunState): string {
   return `the run is failing with ${state.error?.code ?? 'an error'}`;
 }
 
-function kindOf({ awaits, child, claim, gate, status }: StepState): ReasonKind {
+function kindOf({ awaits, child, claim, queued, gate, status }: StepState): ReasonKind {
   if (claim !== undefined) return 'claim';
+  if (queued !== undefined) return 'queue';
   if (status === 'WAITING' && gate !== null) return 'semaphore';
   if (awaits) return awaits.approval === null ? 'signal' : 'approval';
   return child === null ? (KINDS[status] ?? 'running') : 'child';

@@ -2,7 +2,7 @@
 import { isHeld } from './draft.js';
 import { isClosed } from './queries.js';
 import { isEnded } from './resolve-edges.js';
-import type { Awaited, ChildState, GateState, QueuedClaim, RunState, StepState } from './state.js';
+import type { Awaited, ChildState, GateState, QueuedClaim, QueuedWork, RunState, StepState } from './state.js';
 import { formatTimestampUs } from './timestamp.js';
 
 function time(dueAtUs: number | null): string {
@@ -46,6 +46,11 @@ function claimReason({ itemId, queueId, until: wanted }: QueuedClaim, dueAtUs: n
   return `item ${itemId} of claim queue ${queueId} to be ${wanted}${until(dueAtUs)}`;
 }
 
+function queueReason({ workId, poolId }: QueuedWork, dueAtUs: number | null): string {
+  const where = poolId === '' ? 'what a rule holds' : `the queue of pool ${poolId}`;
+  return `the work of decision ${workId} to leave ${where}${until(dueAtUs)}`;
+}
+
 /** What somebody waits for who asked for something. */
 export function explainGate({ state, startAtUs, wants }: GateState): string {
   if (state === 'held') return `the turn that its rate gives it, at ${time(startAtUs)}`;
@@ -69,6 +74,7 @@ function ownReason(step: StepState): string {
       if (step.child !== null) return childOf(step.child);
       if (step.gate !== null) return explainGate(step.gate);
       if (step.claim !== undefined) return claimReason(step.claim, step.dueAtUs);
+      if (step.queued !== undefined) return queueReason(step.queued, step.dueAtUs);
       return step.awaits ? awaitedReason(step.awaits) : time(step.dueAtUs);
     case 'CANCELLING':
       return `attempt ${step.attempt} to stop${until(step.dueAtUs)}`;

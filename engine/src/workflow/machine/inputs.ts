@@ -3,7 +3,7 @@ import type { Want } from '../../capacity/index.js';
 import type { ClosedStatus, Entry } from './entries.js';
 import type { KeptStep } from './fork.js';
 import type { HoldingFamily, Selected, Selecting } from './selecting.js';
-import type { RouteAnswer, RoutingWork, Withdrawal } from './routing-work.js';
+import type { RouteAnswer, RoutingWork, Unqueued, Withdrawal } from './routing-work.js';
 import type { Signal } from './signal-box.js';
 import type { Plan } from './plan.js';
 import type { ErrorCause, FamilyLink, ForkLink, RunFailure, RunState } from './state.js';
@@ -25,6 +25,11 @@ export type AttemptOutcome =
       readonly retryAfterMs: number | null;
     }
   | { readonly kind: 'cancelled' };
+
+/** What work came to that has waited. */
+export type ToldAnswer =
+  | { readonly kind: 'routed'; readonly output: Value }
+  | { readonly kind: 'failed'; readonly code: string; readonly message: string; readonly isRetryable: boolean };
 
 /** What a run that another one starts is to be. */
 export interface Birth {
@@ -75,6 +80,13 @@ export type RunInput =
       readonly what: 'claimed' | 'completed' | 'expired' | 'withdrawn';
       /** Of the step, where it was claimed or completed. */
       readonly output: Value | null;
+    }
+  /** What became of the work that a step waits for in the queue of a pool. */
+  | {
+      readonly kind: 'route_told';
+      readonly path: string;
+      readonly workId: string;
+      readonly answer: ToldAnswer;
     }
   | { readonly kind: 'result'; readonly path: string; readonly attempt: number; readonly outcome: AttemptOutcome }
   /** The body of the attempt has done a part of its work. */
@@ -152,6 +164,8 @@ export interface Gate {
   route(work: RoutingWork): RouteAnswer | null;
   /** Takes the work of a step out of its claim queue, unless somebody has it. Null: there is no answer yet. */
   withdraw(itemId: string): Withdrawal | null;
+  /** Takes the work of a step out of the queue of a pool, unless it has left that. Null: there is no answer yet. */
+  unqueue(workId: string): Unqueued | null;
   /** A step of a run in a family that may hold recipients starts a child. */
   bear(family: HoldingFamily, childId: string): void;
   /** A run in such a family ends for good: its chain, and what is above it, may hold nothing any more. */
@@ -186,5 +200,6 @@ export type MessageKind =
   | 'start'
   | 'child_closed'
   | 'claim_told'
+  | 'route_told'
   | 'sub_step'
   | 'semaphore';

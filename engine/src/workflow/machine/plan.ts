@@ -237,6 +237,11 @@ export type PlanStep =
       readonly endsWithRun: boolean;
       /** Seats and tiers are those of the run's family, and end with it. */
       readonly isSeatOfFamily: boolean;
+      /**
+       * Until when its work may wait in the queue of a pool, microseconds since 1970; null: as long as that lets it.
+       * Throws DuctorError expression_failed.
+       */
+      readonly deadlineUs: (scope: ExpressionScope, nowUs: number) => number | null;
     })
   | (PlanStepBase & {
       readonly type: 'CLAIM';

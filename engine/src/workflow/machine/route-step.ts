@@ -1,7 +1,11 @@
-/** ROUTE steps: the decision is made, and its assignments with it, in the commit of the tick that asks. */
+/**
+ * ROUTE steps: the decision is made, and its assignments with it, in the commit of the tick that asks. Where it queues
+ * the work, the step waits (queued-step.ts).
+ */
 import { DuctorError, impossible } from '../../kernel/index.js';
 import { checkSize } from './failure.js';
 import type { PlanStep } from './plan.js';
+import { startQueued } from './queued-step.js';
 import type { RouteAnswer, RoutingWork } from './routing-work.js';
 import { holdingFamily } from './selecting.js';
 import { emit, type Place, type Tick } from './tick.js';
@@ -41,15 +45,19 @@ export function workOf(tick: Tick, step: RoutingStep, { expressions }: Place, pa
  * under the locks that it asked for.
  */
 export function startRoute(tick: Tick, step: PlanStep & { readonly type: 'ROUTE' }, place: Place, path: string): void {
+  const deadlineUs = step.deadlineUs(place.expressions, tick.nowUs);
   const work = workOf(tick, step, place, path);
   const answer = tick.gate.route(work);
   if (answer === null) return;
-  if (answer.kind === 'queued') impossible('route-queued', `step ${path} does not wait for a claim`);
+  if (answer.kind === 'waiting') return startQueued(tick, path, answer, deadlineUs);
   finish(tick, path, answer);
 }
 
-/** Ends the step with the answer. */
-export function finish(tick: Tick, path: string, answer: Exclude<RouteAnswer, { readonly kind: 'queued' }>): void {
+/** Ends the step with the answer. Throws internal for one that has the step wait for something else. */
+export function finish(tick: Tick, path: string, answer: RouteAnswer): void {
+  if (answer.kind === 'queued' || answer.kind === 'waiting') {
+    impossible('route-queued', `step ${path} does not wait in that queue`);
+  }
   if (answer.kind === 'routed') {
     emit(tick, { kind: 'step_completed', path, attempt: 0, output: jsonValue(answer.output) });
   } else {

@@ -1,7 +1,7 @@
 /** What a ROUTE step asks for, and what it is answered: a decision with its assignments, or why there is none. */
 import type { ClaimUntil } from './claim-until.js';
 import type { HoldingFamily } from './selecting.js';
-import type { QueuedClaim } from './state.js';
+import type { QueuedClaim, QueuedWork } from './state.js';
 
 /** Work that is to be routed. */
 export interface RoutingWork {
@@ -22,11 +22,16 @@ export interface RoutingWork {
 /** What became of an item that was to be taken out: it is, or somebody has claimed it, or it had ended. */
 export type Withdrawal = 'withdrawn' | 'claimed' | 'ended';
 
+/** What became of work that was to be taken out of the queue of a pool: it is, or it had left it. */
+export type Unqueued = Exclude<Withdrawal, 'claimed'>;
+
 /** The answer. */
 export type RouteAnswer =
   | { readonly kind: 'routed'; readonly output: unknown }
   /** It waits to be claimed, and its step for that. */
   | ({ readonly kind: 'queued' } & Omit<QueuedClaim, 'until'>)
+  /** It waits in the queue of a pool, and its step for what it comes to. */
+  | ({ readonly kind: 'waiting' } & QueuedWork)
   | {
       readonly kind: 'failed';
       /** The outcome of the decision, or a code of the catalogue where there is none. */

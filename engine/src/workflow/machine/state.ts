@@ -10,7 +10,7 @@
  * only those steps begin.
  * Step status (a step that is not in `steps` is PENDING)
  *   PENDING -> SCHEDULED -> RUNNING -> COMPLETED | FAILED | BACKOFF;  BACKOFF -> SCHEDULED (next attempt)
- *   PENDING -> WAITING (a timer, a child run, a signal, or a claim) -> COMPLETED | FAILED
+ *   PENDING -> WAITING (a timer, a child run, a signal, a claim, or work in a queue) -> COMPLETED | FAILED
  *   PENDING -> WAITING (an update; then in line, if its attempt needs something) -> SCHEDULED | FAILED
  *   PENDING -> COMPLETED | FAILED (done by the coordinator itself)
  *   PENDING | BACKOFF -> WAITING (in line for what its attempt needs, see gate.ts) -> SCHEDULED | FAILED
@@ -184,6 +184,14 @@ export interface QueuedClaim {
   readonly until: ClaimUntil;
 }
 
+/** The work of a step in the queue of a pool. */
+export interface QueuedWork {
+  /** The decision that queued it first. */
+  readonly workId: string;
+  /** The pool that it came to then; empty: none, a rule holds it. */
+  readonly poolId: string;
+}
+
 /** A part of a body's work that is done. */
 export interface SubStep {
   /** Unique in the step. */
@@ -241,6 +249,8 @@ export interface StepState {
   readonly awaits?: Awaited | null;
   /** Set while its work waits in a claim queue; absent: it does not. */
   readonly claim?: QueuedClaim;
+  /** Set while its work waits in the queue of a pool; absent: it does not. */
+  readonly queued?: QueuedWork;
   /** What its attempts have to be granted; null: nothing. */
   readonly gate: GateState | null;
   /** The update that its attempts answer; absent or null: none. */

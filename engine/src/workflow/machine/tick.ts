@@ -1,11 +1,11 @@
 /** One tick in the making: what all the small files of the machine work on. */
 import { impossible, seededRandom, unitInterval, type Random } from '../../kernel/index.js';
 import { applyEntry } from './apply-entry.js';
-import { claimLeft } from './claim-left.js';
 import { isEndDecided, isHeld, openDraft, triesAgain, type Draft } from './draft.js';
 import type { Entry } from './entries.js';
 import type { Advance, Command, Gate, MachineContext, RunMessage } from './inputs.js';
 import { gatesBefore } from './gate-state.js';
+import { leftBehind } from './left-behind.js';
 import { ownerOfScope, scopeOfPath } from './path.js';
 import { stepAt, type ExpressionScope, type Plan, type PlanBody, type PlanEdge, type PlanStep } from './plan.js';
 import { expressionsOf } from './scope.js';
@@ -71,7 +71,7 @@ export type AnswerUpdate = (tick: Tick, path: string, update: Signal) => void;
 
 /** Grants nothing. */
 export const CLOSED_GATE: Gate = {
-  ...{ ask: () => null, select: () => null, route: () => null, withdraw: () => null },
+  ...{ ask: () => null, select: () => null, route: () => null, withdraw: () => null, unqueue: () => null },
   ...{ release: () => undefined, bear: () => undefined, close: () => undefined },
 };
 const NOT_KNOWN = (): null => null;
@@ -110,11 +110,12 @@ export function openTick(plan: Plan, state: RunState, context: MachineContext, a
 export function emit(tick: Tick, entry: Entry): void {
   const gates = gatesBefore(tick.draft, entry);
   const update = tick.plan.updates.size === 0 ? undefined : updateEndedBy(tick, entry);
-  const left = claimLeft(tick.draft, entry);
+  const left = leftBehind(tick.draft, entry);
   applyEntry(tick.draft, entry);
   tick.entries.push(entry);
   for (const { path, wants } of gates) tick.gate.release(path, wants);
-  if (left !== undefined) tick.gate.withdraw(left);
+  if (left?.claim !== undefined) tick.gate.withdraw(left.claim.itemId);
+  if (left?.queued !== undefined) tick.gate.unqueue(left.queued.workId);
   if (update !== undefined && 'path' in entry) tick.answer(tick, entry.path, update);
   const isOver = entry.kind === 'run_closed' && entry.status !== 'CONTINUED';
   if (isOver && mayHold(tick.plan, tick.draft)) tick.gate.close(holdingFamily(tick.draft));

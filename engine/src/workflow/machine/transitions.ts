@@ -49,6 +49,8 @@ export const STEP_TRANSITIONS: Readonly<Record<StepEntry['kind'], readonly StepF
   slate_reserved: ['WAITING'],
   claim_queued: ['WAITING'],
   claim_settling: ['WAITING'],
+  route_queued: ['WAITING'],
+  route_settling: ['WAITING'],
   step_skipped: ['PENDING'],
   step_cancelling: ['SCHEDULED', 'RUNNING'],
   step_cancelled: ['CANCELLING', 'BACKOFF', 'WAITING', 'SCHEDULED', 'RUNNING', 'OPEN', 'CLOSING'],
@@ -93,6 +95,8 @@ interface Had {
   readonly hasChild: boolean;
   /** Whether its work waits in a claim queue. */
   readonly hasClaim: boolean;
+  /** Whether its work waits in the queue of a pool. */
+  readonly hasWork: boolean;
   /** Whether it has taken the update that its attempts answer. */
   readonly hasTaken: boolean;
   readonly gate: GateState | null;
@@ -116,7 +120,7 @@ function gateRefusal(entry: StepEntry, from: StepFrom, { gate, hasTaken }: Had):
 
 /** Why the run's own state forbids the entry of a step; null: it does not. */
 function refusal(draft: Draft, entry: StepEntry, from: StepFrom, had: Had): string | null {
-  const { hasChild, hasClaim } = had;
+  const { hasChild, hasClaim, hasWork } = had;
   if (draft.terminated && entry.kind !== 'step_cancelled') return 'in a run that is terminated';
   if (entry.kind === 'step_cancelling') return draft.compensating === null ? null : 'which compensates';
   if (entry.kind === 'step_cancelled') {
@@ -129,10 +133,12 @@ function refusal(draft: Draft, entry: StepEntry, from: StepFrom, had: Had): stri
   if (entry.kind === 'step_opened' && from === 'WAITING' && !had.isSelecting) return 'which selects nobody';
   if (entry.kind === 'claim_queued' && !had.isSelecting) return 'which asks for no claim';
   if (entry.kind === 'claim_settling' && !hasClaim) return 'which has no work in a queue';
+  if (entry.kind === 'route_queued' && !had.isSelecting) return 'which routes nothing';
+  if (entry.kind === 'route_settling' && !hasWork) return 'which has no work in a queue';
   if (entry.kind === 'child_told') return hasChild && draft.compensating === null ? null : 'which has none to tell';
   if (entry.kind === 'sub_step_completed') return null;
-  // What a child or a claim comes to is a fact, like the result of an attempt.
-  const isWait = from === 'WAITING' && !hasChild && !hasClaim;
+  // What a child, a claim or work in a queue comes to is a fact, like the result of an attempt.
+  const isWait = from === 'WAITING' && !hasChild && !hasClaim && !hasWork;
   const isBeginning = from === 'PENDING' || isWait || from === 'BACKOFF' || entry.kind === 'step_collected';
   return isBeginning && !stepGoesOn(draft, entry.path) ? `${from} in a run that is held` : null;
 }
@@ -167,9 +173,11 @@ export function checkStepEntry(draft: Draft, entry: StepEntry): StepState | unde
   const hasChild = previous !== undefined && previous.child !== null;
   const hasTaken = Boolean(previous?.taken);
   const hasClaim = previous?.claim !== undefined;
+  const hasWork = previous?.queued !== undefined;
+  const isInQueue = hasClaim || hasWork;
   const isSelecting =
-    !hasChild && !hasClaim && !hasTaken && !previous?.gate && !previous?.awaits && previous?.dueAtUs === null;
-  const had = { hasChild, hasClaim, hasTaken, gate: previous?.gate ?? null, isSelecting };
+    !hasChild && !isInQueue && !hasTaken && !previous?.gate && !previous?.awaits && previous?.dueAtUs === null;
+  const had = { hasChild, hasClaim, hasWork, hasTaken, gate: previous?.gate ?? null, isSelecting };
   const why = placeRefusal(draft, entry, previous) ?? refusal(draft, entry, from, had);
   if (why !== null) refuse(draft, entry, `of step ${entry.path}, ${why}`);
   return previous;

@@ -6,6 +6,7 @@ import { endTimedOut } from './end-run.js';
 import { beginSteps, runGateDue } from './gate.js';
 import type { Disposition } from './inputs.js';
 import { isUnbegun } from './queries.js';
+import { routedTooLate } from './queued-step.js';
 import { schedule } from './schedule.js';
 import { endCancelled, failAttempt, plainFailure, type AttemptFailure } from './settle-attempt.js';
 import { endWait } from './start-steps.js';
@@ -54,6 +55,7 @@ function happen(tick: Tick, step: StepState): void {
       return schedule(tick, step.path, null);
     case 'WAITING':
       if (step.claim !== undefined) return claimedTooLate(tick, step, step.claim);
+      if (step.queued !== undefined) return routedTooLate(tick, step, step.queued);
       if (step.gate !== null) return endLine(tick, step, step.gate);
       return step.awaits ? awaitedTooLong(tick, step.path, step.awaits) : endWait(tick, step.path);
     case 'CANCELLING':

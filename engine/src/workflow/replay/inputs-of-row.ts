@@ -89,6 +89,17 @@ function claimToldOf(entry: Of<'step_completed' | 'step_failed' | 'step_cancelle
   return what === undefined ? undefined : ({ kind: 'claim_told', path, itemId, what, output: null } as const);
 }
 
+/** What became of the work that a step waited for in a queue; undefined: the entry says nothing of it. */
+function routeToldOf(entry: Of<'step_completed' | 'step_failed' | 'step_cancelled'>, state: RunState) {
+  const queued = state.steps.get(entry.path)?.queued;
+  if (queued === undefined || entry.kind === 'step_cancelled') return undefined;
+  const told = { kind: 'route_told', path: entry.path, workId: queued.workId } as const;
+  if (entry.kind === 'step_completed') return { ...told, answer: { kind: 'routed', output: entry.output } } as const;
+  const { code, message, retryable: isRetryable } = entry.error;
+  if (code === 'timeout') return undefined;
+  return { ...told, answer: { kind: 'failed', code, message, isRetryable } } as const;
+}
+
 /** What ended a step, if that came from outside. */
 function endOf(
   entry: Of<'step_completed' | 'step_failed' | 'step_cancelled'>,
@@ -96,7 +107,7 @@ function endOf(
   isStopping: (path: string) => boolean,
 ): RunInput | undefined {
   const { path, attempt } = entry;
-  if (attempt === 0) return childClosedOf(entry, state) ?? claimToldOf(entry, state);
+  if (attempt === 0) return childClosedOf(entry, state) ?? claimToldOf(entry, state) ?? routeToldOf(entry, state);
   if (entry.kind === 'step_failed') return failedOf(entry, true);
   if (entry.kind === 'step_completed') {
     return { kind: 'result', path, attempt, outcome: { kind: 'completed', output: entry.output } };

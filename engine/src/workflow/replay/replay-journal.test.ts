@@ -2,7 +2,11 @@
 import { describe, expect, it } from 'vitest';
 import { decodeEntries, type JournalRow } from '../journal/index.js';
 import type { Entry, Plan } from '../machine/index.js';
-import { completed, drive, RUN_ID, start } from '../testing/drive.js';
+import { jsonValue } from '../machine/index.js';
+import type { ToldAnswer } from '../machine/inputs.js';
+import type { Unqueued } from '../machine/routing-work.js';
+import { CLOSED_GATE } from '../machine/tick.js';
+import { CANCEL, completed, drive, RUN_ID, start, WAKE } from '../testing/drive.js';
 import { check, giveAll, play } from '../testing/play.js';
 import { edge, planOf } from '../testing/plan-builder.js';
 import { replayJournal, type ReplayRow } from './replay-journal.js';
@@ -38,6 +42,29 @@ describe('replay of a journal', () => {
       expect(replay.state.status).toBe(state.status);
     });
   });
+
+  it.each(['assigned', 'dead_lettered', 'too late', 'settling', 'cancelled'])(
+    'says the same of a step whose work waited and was %s',
+    (end) => {
+      const plan = planOf({ steps: { desk: { type: 'ROUTE', deadlineUs: (_, nowUs) => nowUs + 1_000_000 } } });
+      const run = drive(plan);
+      const unqueue = (): Unqueued => (end === 'settling' ? 'ended' : 'withdrawn');
+      run.gate = { ...CLOSED_GATE, route: () => ({ kind: 'waiting', workId: 'work', poolId: 'pool' }), unqueue };
+      run.give(start());
+      const told = (answer: ToldAnswer) => run.give({ kind: 'route_told', path: 'desk', workId: 'work', answer });
+      const routed = { kind: 'routed', output: jsonValue({ outcome: 'assigned' }) } as const;
+      if (end === 'assigned') told(routed);
+      if (end === 'dead_lettered') told({ kind: 'failed', code: end, message: 'nobody', isRetryable: false });
+      if (end === 'cancelled') run.give(CANCEL);
+      if (end === 'too late' || end === 'settling') {
+        run.nowUs += 1_000_000;
+        run.give(WAKE);
+      }
+      if (end === 'settling') told(routed);
+      expect(run.state.closedAtUs).not.toBeNull();
+      expect(replayJournal(plan, KEY, opened(run.rows)).difference).toBeNull();
+    },
+  );
 
   it('names the row in which a plan decides otherwise', () => {
     const plan = planOf({

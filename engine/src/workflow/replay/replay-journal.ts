@@ -18,7 +18,8 @@ import {
   type RunState,
 } from '../machine/index.js';
 import type { Gate, MachineContext } from '../machine/inputs.js';
-import type { Withdrawal } from '../machine/routing-work.js';
+import { tooLateText } from '../machine/queued-step.js';
+import type { Unqueued, Withdrawal } from '../machine/routing-work.js';
 import type { Chosen } from '../machine/selecting.js';
 import { readingsOf } from './inputs-of-row.js';
 
@@ -105,6 +106,10 @@ function routedOf(entries: readonly Entry[], path: string): ReturnType<Gate['rou
       const { itemId, decisionId, queueId, poolId } = entry;
       return { kind: 'queued', itemId, decisionId, queueId, poolId };
     }
+    if (entry.kind === 'route_queued') {
+      const { workId, poolId } = entry;
+      return { kind: 'waiting', workId, poolId };
+    }
     if (entry.kind === 'step_completed') {
       return { kind: 'routed', output: JSON.parse(Buffer.from(entry.output.data).toString('utf8')) };
     }
@@ -122,6 +127,13 @@ function withdrawnOf(entries: readonly Entry[], itemId: string): Withdrawal {
   return entries.some((entry) => entry.kind === 'step_failed' && entry.error.message.startsWith(late))
     ? 'claimed'
     : 'withdrawn';
+}
+
+/** The same of work that was to leave the queue of a pool. */
+function unqueuedOf(entries: readonly Entry[], workId: string): Unqueued {
+  const late = tooLateText(workId);
+  const isLate = (entry: Entry): boolean => entry.kind === 'step_failed' && entry.error.message.startsWith(late);
+  return entries.some(isLate) ? 'withdrawn' : 'ended';
 }
 
 /** What varies, as the row says it was. */
@@ -150,6 +162,7 @@ function contextOf(plan: Plan, { atUs, entries }: ReplayRow, seed: number): Mach
     select: ({ path }: { readonly path: string }) => selectedOf(entries, path),
     route: ({ path }: { readonly path: string }) => routedOf(entries, path),
     withdraw: (itemId: string) => withdrawnOf(entries, itemId),
+    unqueue: (workId: string) => unqueuedOf(entries, workId),
     ...{ release: () => undefined, bear: () => undefined, close: () => undefined },
   };
   return { nowUs: atUs, seed, newId: () => ids.shift() ?? '', current, progressOf, gate };

@@ -23,6 +23,12 @@ import {
   askedPools,
   claimItemOf,
   claimQueuesOf,
+  insertWaiting,
+  lockWorkOfSteps,
+  newWaiting,
+  queuesIn,
+  readDepths,
+  removeWaiting,
   everybody,
   isCurrent,
   lockStates,
@@ -70,6 +76,7 @@ interface TenantPools {
 /** What is known before anything is locked. */
 export interface PreparedReservations {
   readonly items: GateLocks['items'];
+  readonly works: GateLocks['works'];
   readonly families: readonly Family[];
   readonly pools: readonly TenantPools[];
 }
@@ -80,8 +87,8 @@ const NO_KEY = new Uint8Array(0);
 const isView = (view: PoolView | undefined): view is PoolView => view !== undefined;
 
 /** Whether a batch concerns reservations. */
-export function hasReservations({ selections, families, items }: GateLocks): boolean {
-  return selections.length + families.length + items.length > 0;
+export function hasReservations({ selections, families, items, works }: GateLocks): boolean {
+  return selections.length + families.length + items.length + works.length > 0;
 }
 
 async function preparePools(
@@ -109,7 +116,7 @@ async function preparePools(
 /** Makes ready what is to be locked. Not in a transaction. */
 export async function prepareReservations(
   db: Queryable,
-  { selections, families, items }: GateLocks,
+  { selections, families, items, works }: GateLocks,
   parts: SelectionParts | undefined,
 ): Promise<PreparedReservations> {
   const ordered = familiesInOrder(families);
@@ -119,15 +126,15 @@ export async function prepareReservations(
     const asks = selections.filter((each) => each.tenantId === tenantId);
     pools.push(await preparePools(db, tenantId, asks, parts?.views));
   }
-  return { families: ordered, pools, items };
+  return { families: ordered, pools, items, works };
 }
 
 /** Recipients of locked families and of pools, by tenant, in order of tenants. */
 function recipientsOf(
-  { pools, families, items }: PreparedReservations,
+  { pools, families, items, works }: PreparedReservations,
   held: readonly Reservation[],
 ): ReadonlyMap<string, ReadonlySet<string>> {
-  const tenants = [...new Set([...pools, ...families, ...items].map(({ tenantId }) => tenantId))].sort();
+  const tenants = [...new Set([...pools, ...families, ...items, ...works].map(({ tenantId }) => tenantId))].sort();
   const found = new Map(tenants.map((tenantId) => [tenantId, new Set<string>()]));
   for (const { tenantId, views } of pools) {
     for (const view of views.values())
@@ -158,6 +165,7 @@ interface LockedOf {
   readonly states: WorldParts['states'];
   readonly recipients: ReadonlySet<string>;
   readonly items: readonly string[];
+  readonly works: readonly string[];
 }
 
 /** Locks claim items, which come after accounts, and reads what they are then. */
@@ -167,10 +175,26 @@ async function lockedItems(tx: Queryable, tenantId: string, itemIds: readonly st
   return new Map([...items].map(([id, { state }]) => [id, state]));
 }
 
+/** Locks work that steps wait for, as the last of routing's. */
+async function lockedWorks(tx: Queryable, tenantId: string, workIds: readonly string[]): Promise<TenantUsage['works']> {
+  if (workIds.length === 0) return new Map();
+  const waiting = await lockWorkOfSteps(tx, tenantId, workIds);
+  return new Map(workIds.map((id) => [id, waiting.get(id) ?? null]));
+}
+
+/** How much waits in queues that decisions may come to. */
+async function depthsOf(
+  tx: Queryable,
+  { tenantId, asks, views, rules }: TenantPools,
+): Promise<ReadonlyMap<string, number>> {
+  if (!asks.some(({ isRoute }) => isRoute === true)) return new Map();
+  return readDepths(tx, tenantId, queuesIn([...views.values()].filter(isView), rules));
+}
+
 async function readTenant(
   tx: Queryable,
   tenant: TenantPools,
-  { states, recipients, items: itemIds }: LockedOf,
+  { states, recipients, items: itemIds, works: workIds }: LockedOf,
   seedKey: Uint8Array,
 ): Promise<TenantUsage> {
   const { tenantId, asks, poolIds, views, rules } = tenant;
@@ -185,9 +209,11 @@ async function readTenant(
   const stale = new Set([...views].flatMap(([id, view]) => (isCurrent(view, standing.pools.get(id)) ? [] : [id])));
   const firsts = await readFirsts(tx, tenantId, firstKeys(tenant, nowUs));
   const queues = await keepQueues(tx, tenantId, queuesOf(tenant));
-  const parts = { views, standing, states, bindings, firsts, seedKey, accounts };
+  const depths = await depthsOf(tx, tenant);
+  const parts = { views, standing, states, bindings, firsts, seedKey, accounts, depths };
   const items = await lockedItems(tx, tenantId, itemIds);
-  return { tenantId, parts, poolIds, stale, queues, items, rules };
+  const works = await lockedWorks(tx, tenantId, workIds);
+  return { tenantId, parts, poolIds, stale, queues, items, works, rules };
 }
 
 /** Locks and reads. Undefined when a family ended meanwhile: its row is to be made anew. */
@@ -196,8 +222,8 @@ export async function lockReservations(
   prepared: PreparedReservations,
   parts: SelectionParts | undefined,
 ): Promise<ReservationUsage | undefined> {
-  const { families, pools, items } = prepared;
-  if (families.length + pools.length + items.length === 0) return NO_RESERVATIONS;
+  const { families, pools, items, works } = prepared;
+  if (families.length + pools.length + items.length + works.length === 0) return NO_RESERVATIONS;
   if (!(await lockFamilies(tx, families))) return undefined;
   const held = await readReservations(tx, families);
   const recipients = recipientsOf(prepared, held);
@@ -219,7 +245,8 @@ export async function lockReservations(
     const known = pools.find((each) => each.tenantId === tenantId);
     const tenant = known ?? { tenantId, asks: [], poolIds: new Map(), views: new Map(), rules: [] };
     const own = items.filter((each) => each.tenantId === tenantId).map(({ itemId }) => itemId);
-    const locked = { states: states.get(tenantId) ?? new Map(), recipients: ids, items: own };
+    const waiting = works.filter((each) => each.tenantId === tenantId).map(({ workId }) => workId);
+    const locked = { states: states.get(tenantId) ?? new Map(), recipients: ids, items: own, works: waiting };
     const usage = await readTenant(tx, tenant, locked, parts?.seedKey ?? NO_KEY);
     if (usage.stale.size > 0) parts?.views.drop(tenantId, [...usage.stale]);
     tenants.push(usage);
@@ -236,6 +263,12 @@ function recorded(made: readonly MadeDecision[], parts: SelectionParts | undefin
   return made.map(({ decision, ask, runId, assignmentIds }) =>
     madeOf(decision, { ask, principalId: runId, runId, engine, assignmentIds }),
   );
+}
+
+/** Work that waits for a step: of a decision that has nobody waiting for it nothing comes. */
+function waitingOf({ decision, ask, runId, waiter }: MadeDecision): Parameters<typeof insertWaiting>[2] {
+  const work = waiter === undefined ? undefined : newWaiting(decision, ask, runId, waiter);
+  return work === undefined ? [] : [work];
 }
 
 /**
@@ -256,7 +289,7 @@ export async function writeReservations(
     tx,
     changes.ended.map(({ tenantId, rootId: owner }) => ({ tenantId, owner })),
   );
-  for (const { tenantId, states, accounts, bindings, firsts, probes, made, withdrawn } of changes.tenants) {
+  for (const { tenantId, states, accounts, bindings, firsts, probes, made, ...taken } of changes.tenants) {
     const nameOfDocument = (digest: string): string => `${tenantId}/${digest}`;
     await writeStates(tx, tenantId, states);
     await writeAccounts(tx, tenantId, accounts);
@@ -265,7 +298,9 @@ export async function writeReservations(
     stored.push(...written.map(nameOfDocument));
     const items = made.flatMap(({ ask, decision, waiter }) => claimItemOf(tenantId, decision, ask, waiter) ?? []);
     await insertItems(tx, tenantId, items);
-    await withdrawItems(tx, tenantId, withdrawn);
+    await withdrawItems(tx, tenantId, taken.withdrawn);
+    await insertWaiting(tx, tenantId, made.flatMap(waitingOf));
+    await removeWaiting(tx, tenantId, taken.unqueued);
     await writeBindings(
       tx,
       tenantId,

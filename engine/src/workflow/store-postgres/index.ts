@@ -1,5 +1,6 @@
 /** Runs, mailbox and cluster in Postgres: the real side of coordinator/ports.ts. */
 export { CLAIM_WAITERS } from './claim-waiters.js';
+export { QUEUE_WAITERS } from './queue-waiters.js';
 export { endLeftFamilies } from './end-left-families.js';
 export { maintainRuns, type RunMaintenance } from './maintain-runs.js';
 export { DEFAULT_LIVENESS, type LivenessRule } from './node-liveness.js';

@@ -22,6 +22,7 @@ const NAMES: readonly MessageKind[] = [
   ] as const),
   'semaphore',
   'claim_told',
+  'route_told',
 ];
 const KINDS = new Map(NAMES.map((name) => [INBOX_KIND[name], name]));
 /** Kinds that name a run; any other names a chain, and goes to its last run. */

@@ -33,6 +33,7 @@ export const INBOX_KIND: Readonly<Record<InboxMessage['kind'], number>> = {
   sub_step: 80,
   semaphore: 70,
   claim_told: 132,
+  route_told: 134,
 };
 
 /** Condition; inside coalesce() it stays a look-up in a hash, whatever the estimates say. */

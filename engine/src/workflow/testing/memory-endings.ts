@@ -3,6 +3,7 @@ import { uncommit, type Account } from '../../capacity/index.js';
 import { isAssigning } from '../../routing/index.js';
 import type { MadeDecision } from '../coordinator/gate-ports.js';
 import type { MemoryClaims } from './memory-claims.js';
+import type { MemoryQueues } from './memory-queues.js';
 
 type Counters = Omit<Account, 'maxConcurrent' | 'dailyLimit'>;
 
@@ -11,6 +12,7 @@ export interface EndingGround {
   readonly accounts: Map<string, Counters>;
   readonly made: readonly MadeDecision[];
   readonly claims: MemoryClaims;
+  readonly queues: MemoryQueues;
   /** Decisions whose assignments have ended. */
   readonly over: Set<string>;
 }
@@ -21,16 +23,27 @@ function giveBack({ accounts }: EndingGround, recipientId: string, units: number
   accounts.set(recipientId, uncommit({ ...account, maxConcurrent: 0, dailyLimit: 0 }, units, committedAtUs));
 }
 
+/** Whether something that a decision assigned has not ended. */
+export function isUnderWay({ over }: Pick<EndingGround, 'over'>, { decision, assignmentIds }: MadeDecision): boolean {
+  return assignmentIds.length > 0 && isAssigning(decision) && !over.has(decision.input.decisionId);
+}
+
+/** Ends what a decision assigned, as far as that is under way. */
+export function endMade(ground: EndingGround, each: MadeDecision): void {
+  if (!isUnderWay(ground, each)) return;
+  const { decisionId, nowUs: decidedUs } = each.decision.input;
+  ground.over.add(decisionId);
+  for (const { id, units } of each.decision.slate) giveBack(ground, id, units, decidedUs);
+}
+
 /** Ends what is open of these chains, by their first runs. */
 export function endWith(ground: EndingGround, chainIds: readonly string[], nowUs: number): void {
   if (chainIds.length === 0) return;
-  const { made, claims, over } = ground;
-  for (const { ask, decision, assignmentIds } of made) {
-    const { decisionId, nowUs: decidedUs } = decision.input;
-    if (ask.endsWith === undefined || !chainIds.includes(ask.endsWith) || over.has(decisionId)) continue;
-    if (assignmentIds.length === 0 || !isAssigning(decision)) continue;
-    over.add(decisionId);
-    for (const { id, units } of decision.slate) giveBack(ground, id, units, decidedUs);
+  const { made, claims, queues } = ground;
+  queues.end(chainIds);
+  for (const each of made) {
+    const { endsWith } = each.ask;
+    if (endsWith !== undefined && chainIds.includes(endsWith)) endMade(ground, each);
   }
   const gone = { endedUs: nowUs, nextUs: null, state: 'withdrawn' } as const;
   for (const item of claims.items.values()) {

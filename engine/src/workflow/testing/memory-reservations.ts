@@ -8,6 +8,7 @@ import {
   poolKeyText,
   type PoolStanding,
   type PoolView,
+  type WorldChanges,
   type WorldParts,
 } from '../../routing/index.js';
 import { answerKey } from '../../routing/core/answer.js';
@@ -20,6 +21,7 @@ import type {
 } from '../coordinator/gate-ports.js';
 import { MemoryClaims } from './memory-claims.js';
 import { endWith } from './memory-endings.js';
+import { MemoryQueues } from './memory-queues.js';
 import { MemorySeats } from './memory-seats.js';
 import type { SelectionAnswers, SelectionAsk } from '../coordinator/gate-ports.js';
 
@@ -68,8 +70,19 @@ export class MemoryReservations {
   /** Work that waits to be claimed. */
   readonly claims = new MemoryClaims({ accounts: this.accounts, views: () => this.pools.map(({ view }) => view) });
 
-  usage({ selections, families, items }: GateLocks, nowUs: number, source: FamilySource): ReservationUsage {
-    const tenants = [...new Set([...selections, ...families, ...items].map(({ tenantId }) => tenantId))];
+  /** Work in queues of pools. */
+  readonly queues = new MemoryQueues({
+    parts: (tenantId, nowUs) =>
+      this.#parts(
+        this.pools.filter((pool) => pool.tenantId === tenantId),
+        nowUs,
+      ),
+    claimQueues: new Set(),
+    apply: (tenantId, changes, made) => this.#write(changes, made),
+  });
+
+  usage({ selections, families, items, works }: GateLocks, nowUs: number, source: FamilySource): ReservationUsage {
+    const tenants = [...new Set([...selections, ...families, ...items, ...works].map(({ tenantId }) => tenantId))];
     const unique = [...new Map(families.map((family) => [familyName(family), family])).values()];
     return {
       tenants: tenants.map((tenantId) => this.#tenant(tenantId, selections, nowUs)),
@@ -112,17 +125,15 @@ export class MemoryReservations {
   readonly #firsts = new Map<string, string>();
 
   apply({ tenants, added, released, ended, closed }: AdmissionChanges, nowUs: number): void {
-    for (const { tenantId, accounts, states, bindings, probes, firsts, made, withdrawn } of tenants) {
+    for (const { tenantId, made, withdrawn, unqueued, ...changes } of tenants) {
       for (const { ask, decision, waiter } of made) {
         const item = claimItemOf(tenantId, decision, ask, waiter);
         if (item !== undefined) this.claims.put(item);
       }
       this.claims.withdraw(withdrawn, nowUs);
-      for (const first of firsts) this.#firsts.set(poolKeyText(first), first.id);
-      this.seats.keep({ bindings, probes });
-      this.made.push(...made);
-      for (const { recipientId, account } of accounts) this.accounts.set(recipientId, account);
-      for (const [poolId, state] of states) this.states.set(poolId, state);
+      this.queues.put(tenantId, made);
+      this.queues.remove(unqueued);
+      this.#write(changes, made);
     }
     const chains = closed.map(({ chainId }) => chainId);
     endWith(this, chains, nowUs);
@@ -132,6 +143,14 @@ export class MemoryReservations {
       this.violations.push('something is released that is not held');
     this.held = [...this.held.filter((each) => !gone.has(each)), ...added];
     this.#check(added, nowUs);
+  }
+
+  #write({ accounts, states, bindings, probes, firsts }: WorldChanges, made: readonly MadeDecision[]): void {
+    for (const first of firsts) this.#firsts.set(poolKeyText(first), first.id);
+    this.seats.keep({ bindings, probes });
+    this.made.push(...made);
+    for (const { recipientId, account } of accounts) this.accounts.set(recipientId, account);
+    for (const [poolId, state] of states) this.states.set(poolId, state);
   }
 
   /** Accounts say what is held, and nobody is held above a limit at the moment of an admission. */
@@ -161,23 +180,29 @@ export class MemoryReservations {
     const names = new Set(asks.flatMap(({ pool, reached }) => [pool, ...reached]));
     const isRead = ({ name, view: { id } }: MemoryPool): boolean => names.has(name) || names.has(id);
     const own = this.pools.filter((pool) => pool.tenantId === tenantId && isRead(pool));
+    return {
+      tenantId,
+      parts: { ...this.#parts(own, nowUs), depths: this.queues.depths(own.map(({ view }) => view.id)) },
+      poolIds: new Map(own.map(({ name, view }) => [name, view.id])),
+      ...{ stale: new Set(), queues: new Set(own.flatMap(({ view }) => claimQueuesOf(view))) },
+      items: new Map([...this.claims.items].map(([id, { state }]): [string, ClaimState] => [id, state])),
+      works: this.queues.places(),
+      rules: [],
+    };
+  }
+
+  /** What is decided by in these pools. */
+  #parts(own: readonly MemoryPool[], nowUs: number): WorldParts {
     const standing = own.map(({ view }): [string, PoolStanding] => [view.id, this.#standing(view, nowUs)]);
     const others = [...this.accounts].map(([id, account]): [string, Account] => {
       return [id, { ...account, maxConcurrent: 0, dailyLimit: 0 }];
     });
     return {
-      tenantId,
-      parts: {
-        views: new Map(own.map(({ view }) => [view.id, view])),
-        standing: { nowUs, pools: new Map(standing) },
-        states: new Map(own.map(({ view }) => [view.id, this.states.get(view.id) ?? {}])),
-        ...{ bindings: new Map(this.seats.bindings), firsts: this.#firsts },
-        ...{ seedKey: new Uint8Array(32), accounts: new Map(others) },
-      },
-      poolIds: new Map(own.map(({ name, view }) => [name, view.id])),
-      ...{ stale: new Set(), queues: new Set(own.flatMap(({ view }) => claimQueuesOf(view))) },
-      items: new Map([...this.claims.items].map(([id, { state }]): [string, ClaimState] => [id, state])),
-      rules: [],
+      views: new Map(own.map(({ view }) => [view.id, view])),
+      standing: { nowUs, pools: new Map(standing) },
+      states: new Map(own.map(({ view }) => [view.id, this.states.get(view.id) ?? {}])),
+      ...{ bindings: new Map(this.seats.bindings), firsts: this.#firsts },
+      ...{ seedKey: new Uint8Array(32), accounts: new Map(others) },
     };
   }
 

@@ -160,6 +160,8 @@ export type StepSpec =
       readonly exclude?: Template;
       readonly endsWithRun?: boolean;
       readonly isSeatOfFamily?: boolean;
+      /** Default: never. */
+      readonly deadlineUs?: (scope: ExpressionScope, nowUs: number) => number | null;
       readonly join?: Join | undefined;
     }
   | {
@@ -263,8 +265,9 @@ function stepOf(ref: string, spec: StepSpec, edges: readonly PlanEdge[]): PlanSt
     }
     case 'ROUTE': {
       const { pool = '', routable = template(() => ({})), exclude = template(() => []) } = spec;
-      const { endsWithRun = false, isSeatOfFamily = false } = spec;
-      return { ...base, type: 'ROUTE', pool, routable, exclude, endsWithRun, isSeatOfFamily };
+      const { endsWithRun = false, isSeatOfFamily = false, deadlineUs = () => null } = spec;
+      const ends = { endsWithRun, isSeatOfFamily, deadlineUs };
+      return { ...base, type: 'ROUTE', pool, routable, exclude, ...ends };
     }
     case 'SUB_WORKFLOW': {
       const child = { version: 0, input: RUN_INPUT, isDetached: false, closePolicy: 'cancel' as const };

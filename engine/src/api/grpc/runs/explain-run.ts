@@ -57,6 +57,7 @@ const REASONS: Readonly<Record<WaitReason['kind'], RunReason>> = {
   approval: RunReason.RUN_REASON_APPROVAL,
   semaphore: RunReason.RUN_REASON_SEMAPHORE,
   claim: RunReason.RUN_REASON_CLAIM,
+  queue: RunReason.RUN_REASON_QUEUE,
 };
 
 /** A worker by the id it chose; it stands behind its tenant's in the journal. */

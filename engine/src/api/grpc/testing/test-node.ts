@@ -12,6 +12,7 @@ import { createTenancy, SCOPES, type Scope, type Tenancy } from '../../../tenanc
 import {
   createCoordinator,
   CLAIM_WAITERS,
+  QUEUE_WAITERS,
   createWorkflowRegistry,
   maintainRuns,
   postgresClusterStore,
@@ -71,7 +72,14 @@ function routingOf(
 ): { readonly routing: Routing; readonly shadows: Repeating } {
   const [seedKey] = secret.keysFor('ductor/routing-seed/v1');
   const engine = { version: 'test', tzdb: '' };
-  const routing = createRouting({ ...parts, claimWaiters: CLAIM_WAITERS, seedKey, cel: createCelCompiler(), engine });
+  const routing = createRouting({
+    ...parts,
+    claimWaiters: CLAIM_WAITERS,
+    queueWaiters: QUEUE_WAITERS,
+    seedKey,
+    cel: createCelCompiler(),
+    engine,
+  });
   return { routing, shadows: createShadowDriver({ ...parts, seedKey, onError }) };
 }
 

@@ -122,6 +122,8 @@ export enum RunReason {
   RUN_REASON_SEMAPHORE = 70,
   /** RUN_REASON_CLAIM - Work of a step waits in a claim queue. */
   RUN_REASON_CLAIM = 132,
+  /** RUN_REASON_QUEUE - Work of a step waits in the queue of a pool. */
+  RUN_REASON_QUEUE = 134,
   UNRECOGNIZED = -1,
 }
 

@@ -36,6 +36,8 @@ const NOTE_OWNERS = prepared(
           where a.tenant_id = t.tenant_id and a.ends_with = t.chain_id and a.state in ('offered', 'active'))
         or exists (select 1 from ductor.claim_item i
           where i.tenant_id = t.tenant_id and i.ends_with = t.chain_id and i.state = 'open')
+        or exists (select 1 from ductor.waiting_work w
+          where w.tenant_id = t.tenant_id and w.ends_with = t.chain_id and w.state = 'waiting')
       order by t.tenant_id, t.chain_id
     ${ONCE_MORE}`,
 );

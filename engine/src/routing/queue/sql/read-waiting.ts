@@ -16,10 +16,11 @@ interface ItemRow extends Row {
   readonly reason: string;
   readonly rank: string;
   readonly place: string;
+  readonly waiter: string | null;
 }
 
 const ITEM = `w.decision_id, w.pool_id, w.principal_id, w.priority, w.queued_at, w.clock_at, w.expires_at, w.ask,
-  w.reach, w.reason, w.rank::text, w.place::text`;
+  w.reach, w.reason, w.rank::text, w.place::text, w.waiter`;
 const WAITS = `w.tenant_id = $1::uuid and w.state = 'waiting'`;
 const IN_ORDER = 'order by w.rank desc, w.place desc, w.decision_id desc';
 
@@ -39,6 +40,15 @@ const LOCK = prepared(
   'routing_lock_waiting_work',
   `select w.decision_id from ductor.waiting_work w where ${WAITS} and w.decision_id = any($2::uuid[])
     for update skip locked`,
+);
+const LOCK_OF_STEPS = prepared(
+  'routing_lock_work_of_steps',
+  `with seen as materialized (select w.decision_id from ductor.waiting_work w
+      where ${WAITS} and w.waiter is not null and w.first_id = any($2::uuid[])),
+    locked as materialized (select w.decision_id, w.first_id from ductor.waiting_work w
+      where ${WAITS} and w.decision_id in (select s.decision_id from seen s) order by w.decision_id for update)
+    select (select count(*)::integer from seen) as seen,
+      coalesce((select json_object_agg(l.first_id, l.decision_id) from locked l), '{}') as locked`,
 );
 const HEADS = prepared(
   'routing_lock_waiting_heads',
@@ -63,7 +73,7 @@ function toItem(row: ItemRow): WaitingItem {
   return {
     ...{ decisionId: row.decision_id, poolId: row.pool_id, principalId: row.principal_id, priority: row.priority },
     ...{ queuedUs: row.queued_at, clockUs: row.clock_at ?? row.queued_at, expiresUs: row.expires_at },
-    ...{ reach: row.reach, reason: row.reason },
+    ...{ reach: row.reach, reason: row.reason, waiter: row.waiter },
     ...{ ask, rank: row.rank, place: row.place },
   };
 }
@@ -100,6 +110,27 @@ export async function lockWaiting(
 ): Promise<ReadonlySet<string>> {
   const { rows } = await tx.query<Row & { decision_id: string }>(LOCK, [tenantId, uuidArray(decisionIds)]);
   return new Set(rows.map(({ decision_id: id }) => id));
+}
+
+/**
+ * Locks work that steps wait for, by the decisions that queued it first; where it is now, by those. Work that is absent
+ * has left all queues, and whoever waits for it has been told.
+ */
+export async function lockWorkOfSteps(
+  tx: Queryable,
+  tenantId: string,
+  workIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  for (;;) {
+    const { rows } = await tx.query<Row & { seen: number; locked: Readonly<Record<string, string>> }>(LOCK_OF_STEPS, [
+      tenantId,
+      uuidArray(workIds),
+    ]);
+    const { seen = 0, locked = {} } = rows[0] ?? {};
+    const found = new Map(Object.entries(locked));
+    // What moved into another queue while its lock was waited for is looked for anew: there it waits as before.
+    if (found.size === seen) return found;
+  }
 }
 
 /** Locks the first of each queue, but for those that others have locked; in the order of their queues. */

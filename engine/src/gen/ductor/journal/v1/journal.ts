@@ -423,6 +423,22 @@ export interface ClaimSettling {
   path: string;
 }
 
+/** The work of the step waits in the queue of a pool from this row on. */
+export interface RouteQueued {
+  path: string;
+  /** The decision that queued it. */
+  workId: string;
+  /** Empty: a rule holds it in no pool. */
+  poolId: string;
+  /** When it gives up, microseconds since 1970; 0: never. */
+  deadlineUs: bigint;
+}
+
+/** The time of the step is over, and its work has left the queue before: what it came to is on its way. */
+export interface RouteSettling {
+  path: string;
+}
+
 /** The run does not complete: these steps undo, one after another, what others did. */
 export interface RunCompensating {
   steps: string[];
@@ -549,6 +565,8 @@ export interface Entry {
     | { $case: "slateReserved"; value: SlateReserved }
     | { $case: "claimQueued"; value: ClaimQueued }
     | { $case: "claimSettling"; value: ClaimSettling }
+    | { $case: "routeQueued"; value: RouteQueued }
+    | { $case: "routeSettling"; value: RouteSettling }
     | undefined;
 }
 
@@ -670,6 +688,10 @@ export interface SnapshotStep {
   claim:
     | ClaimQueued
     | undefined;
+  /** The work that it waits for. */
+  queued:
+    | RouteQueued
+    | undefined;
   /** Sub-steps that have ended, in order. */
   subSteps: SnapshotSubStep[];
 }
@@ -734,6 +756,7 @@ export interface InboxBody {
     | { $case: "subStep"; value: SubStepCompleted }
     | { $case: "semaphore"; value: SemaphoreTurn }
     | { $case: "claimTold"; value: ClaimTold }
+    | { $case: "routeTold"; value: RouteTold }
     | undefined;
 }
 
@@ -745,6 +768,17 @@ export interface ClaimTold {
   what: string;
   /** Of the step, where it was claimed or completed. */
   output: StoredValue | undefined;
+}
+
+/** What became of the work that a step waits for in the queue of a pool. */
+export interface RouteTold {
+  path: string;
+  workId: string;
+  /** Of the step; absent: it fails with the code. */
+  output: StoredValue | undefined;
+  code: string;
+  message: string;
+  isRetryable: boolean;
 }
 
 /** Somebody who stands in line was granted what it asked for, or may ask again. */
@@ -4909,6 +4943,157 @@ export const ClaimSettling: MessageFns<ClaimSettling> = {
   },
 };
 
+function createBaseRouteQueued(): RouteQueued {
+  return { path: "", workId: "", poolId: "", deadlineUs: 0n };
+}
+
+export const RouteQueued: MessageFns<RouteQueued> = {
+  encode(message: RouteQueued, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.path !== "") {
+      writer.uint32(10).string(message.path);
+    }
+    if (message.workId !== "") {
+      writer.uint32(18).string(message.workId);
+    }
+    if (message.poolId !== "") {
+      writer.uint32(26).string(message.poolId);
+    }
+    if (message.deadlineUs !== 0n) {
+      if (BigInt.asUintN(64, message.deadlineUs) !== message.deadlineUs) {
+        throw new globalThis.Error("value provided for field message.deadlineUs of type uint64 too large");
+      }
+      writer.uint32(32).uint64(message.deadlineUs);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RouteQueued {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRouteQueued();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.workId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.poolId = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.deadlineUs = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<RouteQueued>, I>>(base?: I): RouteQueued {
+    return RouteQueued.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<RouteQueued>, I>>(object: I): RouteQueued {
+    const message = createBaseRouteQueued();
+    message.path = object.path ?? "";
+    message.workId = object.workId ?? "";
+    message.poolId = object.poolId ?? "";
+    message.deadlineUs = (object.deadlineUs !== undefined && object.deadlineUs !== null)
+      ? BigInt(object.deadlineUs)
+      : 0n;
+    return message;
+  },
+};
+
+function createBaseRouteSettling(): RouteSettling {
+  return { path: "" };
+}
+
+export const RouteSettling: MessageFns<RouteSettling> = {
+  encode(message: RouteSettling, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.path !== "") {
+      writer.uint32(10).string(message.path);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RouteSettling {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRouteSettling();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<RouteSettling>, I>>(base?: I): RouteSettling {
+    return RouteSettling.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<RouteSettling>, I>>(object: I): RouteSettling {
+    const message = createBaseRouteSettling();
+    message.path = object.path ?? "";
+    return message;
+  },
+};
+
 function createBaseRunCompensating(): RunCompensating {
   return { steps: [] };
 }
@@ -5869,6 +6054,12 @@ export const Entry: MessageFns<Entry> = {
       case "claimSettling":
         ClaimSettling.encode(message.entry.value, writer.uint32(1066).fork()).join();
         break;
+      case "routeQueued":
+        RouteQueued.encode(message.entry.value, writer.uint32(1074).fork()).join();
+        break;
+      case "routeSettling":
+        RouteSettling.encode(message.entry.value, writer.uint32(1082).fork()).join();
+        break;
     }
     return writer;
   },
@@ -6246,6 +6437,22 @@ export const Entry: MessageFns<Entry> = {
             message.entry = { $case: "claimSettling", value: ClaimSettling.decode(reader, reader.uint32()) };
             continue;
           }
+          case 134: {
+            if (tag !== 1074) {
+              break;
+            }
+
+            message.entry = { $case: "routeQueued", value: RouteQueued.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 135: {
+            if (tag !== 1082) {
+              break;
+            }
+
+            message.entry = { $case: "routeSettling", value: RouteSettling.decode(reader, reader.uint32()) };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -6531,6 +6738,18 @@ export const Entry: MessageFns<Entry> = {
       case "claimSettling": {
         if (object.entry?.value !== undefined && object.entry?.value !== null) {
           message.entry = { $case: "claimSettling", value: ClaimSettling.fromPartial(object.entry.value) };
+        }
+        break;
+      }
+      case "routeQueued": {
+        if (object.entry?.value !== undefined && object.entry?.value !== null) {
+          message.entry = { $case: "routeQueued", value: RouteQueued.fromPartial(object.entry.value) };
+        }
+        break;
+      }
+      case "routeSettling": {
+        if (object.entry?.value !== undefined && object.entry?.value !== null) {
+          message.entry = { $case: "routeSettling", value: RouteSettling.fromPartial(object.entry.value) };
         }
         break;
       }
@@ -7397,6 +7616,7 @@ function createBaseSnapshotStep(): SnapshotStep {
     taken: undefined,
     body: undefined,
     claim: undefined,
+    queued: undefined,
     subSteps: [],
   };
 }
@@ -7471,6 +7691,9 @@ export const SnapshotStep: MessageFns<SnapshotStep> = {
     }
     if (message.claim !== undefined) {
       ClaimQueued.encode(message.claim, writer.uint32(1058).fork()).join();
+    }
+    if (message.queued !== undefined) {
+      RouteQueued.encode(message.queued, writer.uint32(1074).fork()).join();
     }
     for (const v of message.subSteps) {
       SnapshotSubStep.encode(v!, writer.uint32(642).fork()).join();
@@ -7651,6 +7874,14 @@ export const SnapshotStep: MessageFns<SnapshotStep> = {
             message.claim = ClaimQueued.decode(reader, reader.uint32());
             continue;
           }
+          case 134: {
+            if (tag !== 1074) {
+              break;
+            }
+
+            message.queued = RouteQueued.decode(reader, reader.uint32());
+            continue;
+          }
           case 80: {
             if (tag !== 642) {
               break;
@@ -7715,6 +7946,9 @@ export const SnapshotStep: MessageFns<SnapshotStep> = {
       : undefined;
     message.claim = (object.claim !== undefined && object.claim !== null)
       ? ClaimQueued.fromPartial(object.claim)
+      : undefined;
+    message.queued = (object.queued !== undefined && object.queued !== null)
+      ? RouteQueued.fromPartial(object.queued)
       : undefined;
     message.subSteps = object.subSteps?.map((e) => SnapshotSubStep.fromPartial(e)) || [];
     return message;
@@ -8302,6 +8536,9 @@ export const InboxBody: MessageFns<InboxBody> = {
       case "claimTold":
         ClaimTold.encode(message.body.value, writer.uint32(1058).fork()).join();
         break;
+      case "routeTold":
+        RouteTold.encode(message.body.value, writer.uint32(1074).fork()).join();
+        break;
     }
     return writer;
   },
@@ -8415,6 +8652,14 @@ export const InboxBody: MessageFns<InboxBody> = {
             message.body = { $case: "claimTold", value: ClaimTold.decode(reader, reader.uint32()) };
             continue;
           }
+          case 134: {
+            if (tag !== 1074) {
+              break;
+            }
+
+            message.body = { $case: "routeTold", value: RouteTold.decode(reader, reader.uint32()) };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -8502,6 +8747,12 @@ export const InboxBody: MessageFns<InboxBody> = {
       case "claimTold": {
         if (object.body?.value !== undefined && object.body?.value !== null) {
           message.body = { $case: "claimTold", value: ClaimTold.fromPartial(object.body.value) };
+        }
+        break;
+      }
+      case "routeTold": {
+        if (object.body?.value !== undefined && object.body?.value !== null) {
+          message.body = { $case: "routeTold", value: RouteTold.fromPartial(object.body.value) };
         }
         break;
       }
@@ -8599,6 +8850,123 @@ export const ClaimTold: MessageFns<ClaimTold> = {
     message.output = (object.output !== undefined && object.output !== null)
       ? StoredValue.fromPartial(object.output)
       : undefined;
+    return message;
+  },
+};
+
+function createBaseRouteTold(): RouteTold {
+  return { path: "", workId: "", output: undefined, code: "", message: "", isRetryable: false };
+}
+
+export const RouteTold: MessageFns<RouteTold> = {
+  encode(message: RouteTold, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.path !== "") {
+      writer.uint32(10).string(message.path);
+    }
+    if (message.workId !== "") {
+      writer.uint32(18).string(message.workId);
+    }
+    if (message.output !== undefined) {
+      StoredValue.encode(message.output, writer.uint32(26).fork()).join();
+    }
+    if (message.code !== "") {
+      writer.uint32(34).string(message.code);
+    }
+    if (message.message !== "") {
+      writer.uint32(42).string(message.message);
+    }
+    if (message.isRetryable !== false) {
+      writer.uint32(48).bool(message.isRetryable);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RouteTold {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 256) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRouteTold();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.workId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.output = StoredValue.decode(reader, reader.uint32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.code = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.message = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.isRetryable = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<RouteTold>, I>>(base?: I): RouteTold {
+    return RouteTold.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<RouteTold>, I>>(object: I): RouteTold {
+    const message = createBaseRouteTold();
+    message.path = object.path ?? "";
+    message.workId = object.workId ?? "";
+    message.output = (object.output !== undefined && object.output !== null)
+      ? StoredValue.fromPartial(object.output)
+      : undefined;
+    message.code = object.code ?? "";
+    message.message = object.message ?? "";
+    message.isRetryable = object.isRetryable ?? false;
     return message;
   },
 };
