@@ -7,7 +7,7 @@
  * 3. Unknown keys are kept in a cache of their own: a flood of guesses cannot push out the keys of real callers.
  * 4. Neither a key nor its hash is ever part of a message.
  */
-import { DuctorError, type Clock, type PurposeKeys } from '../kernel/index.js';
+import { DuctorError, sha256Hex, type Clock, type PurposeKeys } from '../kernel/index.js';
 import type { Queryable } from '../store/index.js';
 import { boundedCache } from './bounded-cache.js';
 import { isWellFormedKey } from './api-key.js';
@@ -44,15 +44,18 @@ function refuse(refusal: Refusal): never {
   throw new DuctorError('unauthenticated', `the API key ${what}`);
 }
 
-/** The key in the header. Throws unauthenticated. */
-function keyOf(authorization: string | undefined): string {
+/** What the header presents as a key. Throws unauthenticated. */
+function presentedIn(authorization: string | undefined): string {
   if (authorization === undefined) throw new DuctorError('unauthenticated', 'the call carries no Authorization');
   const key = BEARER.exec(authorization)?.[1];
   if (key === undefined) throw new DuctorError('unauthenticated', 'the Authorization is not "Bearer KEY"');
-  if (!isWellFormedKey(key)) {
-    throw new DuctorError('unauthenticated', 'the API key is malformed: its checksum does not fit');
-  }
   return key;
+}
+
+/** The hashes of a presented key. Throws unauthenticated when it is no key. */
+function hashesOf(keys: PurposeKeys, presented: string): HashedKey {
+  if (isWellFormedKey(presented)) return hashKey(keys, presented);
+  throw new DuctorError('unauthenticated', 'the API key is malformed: its checksum does not fit');
 }
 
 function principalOf(row: KeyRow): Principal {
@@ -93,30 +96,32 @@ export function createAuthenticator({ db, clock, keys, onError }: AuthenticatorO
     if (uses.size === 0) clock.defer(flushUses);
     uses.set(row.key_id, { tenantId: row.tenant_id, keyId: row.key_id, keyHash: key.hashes[0] });
   };
-  const look = async (key: HashedKey): Promise<Principal> => {
+  const look = async (name: string, key: HashedKey): Promise<Principal> => {
     // Before the question: what the answer says was true at some moment after it.
     const askedMs = clock.monotonicMs();
     const forgetsBefore = forgets;
     const found = await lookup(key);
     const refusal = found === undefined ? 'unknown' : refusalOf(found.row);
     if (found === undefined || refusal !== null) {
-      refused.set(key.id, refusal ?? 'unknown', askedMs + KEY_TTL_MS);
+      refused.set(name, refusal ?? 'unknown', askedMs + KEY_TTL_MS);
       return refuse(refusal ?? 'unknown');
     }
     const principal = principalOf(found.row);
     const keptMs = Math.min(KEY_TTL_MS, found.row.expires_in_ms ?? KEY_TTL_MS);
-    if (forgets === forgetsBefore) known.set(key.id, principal, askedMs + keptMs);
+    if (forgets === forgetsBefore) known.set(name, principal, askedMs + keptMs);
     noteUse(key, found);
     return principal;
   };
   return {
     authenticate(authorization) {
-      const key = hashKey(keys, keyOf(authorization));
+      const presented = presentedIn(authorization);
+      // What stands for it in memory. The hash under the secret and the checksum took 7 % of a preview by gRPC.
+      const name = sha256Hex(presented);
       const nowMs = clock.monotonicMs();
-      const principal = known.get(key.id, nowMs);
+      const principal = known.get(name, nowMs);
       if (principal !== undefined) return principal;
-      const refusal = refused.get(key.id, nowMs);
-      return refusal === undefined ? look(key) : refuse(refusal);
+      const refusal = refused.get(name, nowMs);
+      return refusal === undefined ? look(name, hashesOf(keys, presented)) : refuse(refusal);
     },
     forget(keyId) {
       forgets += 1;
