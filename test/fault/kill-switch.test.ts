@@ -23,10 +23,12 @@ import { developmentKey } from '../support/api-key.js';
 import { type Engine, startEngine } from '../support/engine.js';
 import { cleanUpProcesses } from '../support/processes.js';
 import { startTcpProxy, throughPort, upstreamOf } from '../support/tcp-proxy.js';
-import { sleep } from '../support/wait.js';
+import { sleep, until } from '../support/wait.js';
 
 const CLIENTS = 12;
 const TURNS = 20;
+/** Calls of Route that each time have to find it off. */
+const OFF_ROUTES = 2;
 /** Attempts to listen that come to nothing; more than engines can make while the test lasts. */
 const LISTENS_CUT = 10_000;
 
@@ -122,6 +124,11 @@ class Act {
     }
   }
 
+  /** Calls of Route that began after a moment and were answered. */
+  #since(fromMs: number): number {
+    return this.routed.filter(({ began }) => began > fromMs).length;
+  }
+
   #enable(turn: number, enabled: boolean): Promise<unknown> {
     const request = SetPoolEnabledRequest.fromPartial({ poolId: this.poolId, enabled });
     return call(this.#client(turn), P.setPoolEnabled, request);
@@ -134,6 +141,8 @@ class Act {
       const span = { from: performance.now(), to: Number.POSITIVE_INFINITY };
       this.off.push(span);
       await sleep(60);
+      // A machine with other work may take longer than that for a single one.
+      await until('calls of Route that begin and end while it is off', () => this.#since(span.from) >= OFF_ROUTES);
       span.to = performance.now();
       await this.#enable(turn + 1, true);
       await sleep(60);
