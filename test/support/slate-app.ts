@@ -19,6 +19,8 @@ const setting = (name: string): string => {
 };
 
 const marks = setting('SLATES_MARKS');
+/** How long one start is tried: three engines on a machine with other work refuse many for a while. */
+const START_LIMIT_MS = 90_000;
 /** The longest that a slate is used, ms. */
 const USE_MS = 8;
 
@@ -56,7 +58,7 @@ async function caller(): Promise<void> {
   for (let n = 0; !isOver; n += 1) {
     const idempotencyKey = randomUUID();
     // Engines that lost their leases say so; the key makes a start that they answered with that safe to repeat.
-    const run = await retrying(() => client.trigger(slates, { n }, { idempotencyKey }));
+    const run = await retrying(() => client.trigger(slates, { n }, { idempotencyKey }), START_LIMIT_MS);
     try {
       await run.result();
       counts.granted += 1;
