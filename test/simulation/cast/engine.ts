@@ -28,6 +28,7 @@ import type { EngineInvoker } from '../ports/engine-invoker.js';
 import { SimInvoker } from '../ports/invoker.js';
 import { simCapacityPort, type CapacityPort } from '../ports/capacity-port.js';
 import { simClaimPort, type ClaimPort } from '../ports/claim-port.js';
+import { simQueuePort, type QueuePort } from '../ports/queue-port.js';
 import { Line } from '../ports/line.js';
 import { simReportPort, type ReportPort } from '../ports/report-port.js';
 import type { TokenBook } from '../ports/tokens.js';
@@ -46,6 +47,7 @@ export interface EnginePorts {
   readonly claims: ClaimPort;
   readonly reports: ReportPort;
   readonly capacity: CapacityPort;
+  readonly queues: QueuePort;
 }
 
 /** What a planted bug may look at. */
@@ -97,6 +99,7 @@ export class Engine implements Writer {
   readonly claims: ClaimPort;
   readonly reports: ReportPort;
   readonly capacity: CapacityPort;
+  readonly queues: QueuePort;
   readonly clock: SimClock;
   isZombie = false;
   isMute = false;
@@ -130,11 +133,13 @@ export class Engine implements Writer {
       claims: simClaimPort(line),
       reports: simReportPort(line),
       capacity: simCapacityPort(line),
+      queues: simQueuePort(line),
     };
     const ports = world.bug?.ports?.(plain, world) ?? plain;
     this.claims = ports.claims;
     this.reports = ports.reports;
     this.capacity = ports.capacity;
+    this.queues = ports.queues;
     const coordinator = createCoordinator({
       node: { nodeId, address },
       random,

@@ -14,6 +14,7 @@ const BEGINNINGS: ReadonlySet<Entry['kind']> = new Set([
   'step_selecting',
   'slate_reserved',
   'claim_queued',
+  'route_queued',
   'child_started',
   'run_continuing',
 ] as const);

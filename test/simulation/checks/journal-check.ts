@@ -30,7 +30,9 @@ import { plainState } from '../../../engine/src/workflow/testing/plain-state.js'
 import type { Sim } from '../core/sim.js';
 import type { MemoryClaims } from '../../../engine/src/workflow/testing/memory-claims.js';
 import { checkWhy, type AdmissionSight } from './admission-check.js';
+import type { MemoryQueues } from '../../../engine/src/workflow/testing/memory-queues.js';
 import { checkClaimEntry } from './claim-check.js';
+import { checkQueueEntry } from './queue-check.js';
 import { checkFamily } from './family-check.js';
 import { checkHeld } from './held-check.js';
 import { BODY_CODES } from './payloads.js';
@@ -81,6 +83,8 @@ export class JournalCheck {
   /** Where work waits to be claimed; null: there is no database yet. */
   claims: MemoryClaims | null = null;
   sight: AdmissionSight | null = null;
+  /** The same of work in queues of pools. */
+  queues: MemoryQueues | null = null;
 
   constructor(
     readonly sim: Sim,
@@ -149,6 +153,7 @@ export class JournalCheck {
       this.#mark(entry, run.state);
       if (this.claims !== null) checkClaimEntry(this.sim, this.claims, run.state, entry);
       if (this.sight !== null) checkWhy(this.sim, this.sight, run.state, entry);
+      if (this.queues !== null) checkQueueEntry(this.sim, this.queues, run.state, entry);
       if (!isTerminated && !this.#isGivenUp(write, entry) && isEarly(entry, due, run.state, this.sim.nowUs)) {
         this.sim.violate(`${where}: ${entry.kind} before its time`);
       }

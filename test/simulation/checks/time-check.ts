@@ -1,9 +1,14 @@
 /** Nothing that waits for time happens early (M6): entries against the due times recorded before them. */
-import type { Entry, RunState } from '../../../engine/src/workflow/machine/index.js';
+import type { Entry, RunState, StepState } from '../../../engine/src/workflow/machine/index.js';
 
 /** Whether the step waits for a signal. */
 function awaits(path: string, { steps }: RunState): boolean {
   return Boolean(steps.get(path)?.awaits);
+}
+
+/** Whether its work waits in a queue: it is done by that, not by time. */
+function isInQueue(step: StepState | undefined): boolean {
+  return step?.claim !== undefined || step?.queued !== undefined;
 }
 
 /** Whether the entry may come only once the due time of its step has passed. */
@@ -11,7 +16,7 @@ function waitsForTime(entry: Entry, due: ReadonlyMap<string, number>, before: Ru
   switch (entry.kind) {
     case 'step_completed':
       // A wait has no attempts; a DATAFLOW step has no due time.
-      return entry.attempt === 0 && before.steps.get(entry.path)?.claim === undefined;
+      return entry.attempt === 0 && !isInQueue(before.steps.get(entry.path));
     case 'step_scheduled':
       // Who stands in line waits for its turn; its due time is when it gives up. What parked a run is tried at once.
       if (before.parked?.step === entry.path) return false;

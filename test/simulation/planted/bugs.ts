@@ -18,6 +18,7 @@ import { LENT_IN_FAMILY, RECORDED_AFTERWARDS, RESET_TAKES_ALL } from './admissio
 import { CLAIMED_TWICE, CLAIMS_LEFT } from './claim-bugs.js';
 import { CONDITIONS_FORGOTTEN, OUTPUTS_SWAPPED } from './outcome-bugs.js';
 import { LIMITED_BEFORE_LOCKING, PROBES_FORGOTTEN, SEATS_LEFT } from './seat-bugs.js';
+import { WORK_LEFT } from './queue-bugs.js';
 
 function withRuns(ports: EnginePorts, runs: Partial<RunStore>): EnginePorts {
   return { ...ports, runs: { ...ports.runs, ...runs } };
@@ -353,6 +354,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   LENT_IN_FAMILY,
   RECORDED_AFTERWARDS,
   RESET_TAKES_ALL,
+  WORK_LEFT,
   ACK_BEFORE_COMMIT,
   APPLIED_AGAIN,
   ATTEMPTS_RENUMBERED,

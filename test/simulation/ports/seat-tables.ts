@@ -1,6 +1,6 @@
 /** What the server does to seats: reports, the look of each minute, and the books that are kept of both. */
 import type { LearnedRow } from '../../../engine/src/routing/outcomes/sql/recipient-facts.js';
-import type { GateLocks } from '../../../engine/src/workflow/coordinator/gate-ports.js';
+import type { GateLocks, MadeDecision } from '../../../engine/src/workflow/coordinator/gate-ports.js';
 import type { GateDecision } from '../../../engine/src/workflow/coordinator/ports.js';
 import type { MemoryDatabase } from '../../../engine/src/workflow/testing/memory-database.js';
 import { familyRuns } from '../../../engine/src/workflow/testing/memory-families.js';
@@ -23,6 +23,14 @@ export class SeatTables {
   committed({ families }: Pick<GateLocks, 'families'>, { reservations: { tenants } }: GateDecision): void {
     this.#book.decided(tenants.flatMap(({ made }) => made));
     this.#book.ended(families);
+    this.#book.compare();
+  }
+
+  /** What waits in queues was decided. */
+  looked(made: readonly MadeDecision[]): void {
+    const seated = made.filter(({ ask, decision }) => ask.family !== undefined && decision.outcome === 'assigned');
+    if (seated.length > 0) this.sim.marks.reach('seat_waited');
+    this.#book.decided(made);
     this.#book.compare();
   }
 

@@ -11,6 +11,7 @@ import { SHARD_COUNT, shardOf, uuidV7 } from '../../../engine/src/kernel/index.j
 import type { ClaimCall, ClaimResult, ClaimWorld } from '../../../engine/src/routing/index.js';
 import type { Told } from '../../../engine/src/workflow/testing/memory-claims.js';
 import { checkClaims, checkTakenOut } from '../checks/claim-check.js';
+import { checkLooked, checkUnqueued } from '../checks/queue-check.js';
 import type { GateLocks, GateUsage } from '../../../engine/src/workflow/coordinator/gate-ports.js';
 import type {
   CommitOutcome,
@@ -94,6 +95,7 @@ export class Server {
     this.seats = new SeatTables(sim, this.db);
     check.claims = this.db.reservations.claims;
     check.sight = this.sight;
+    check.queues = this.db.reservations.queues;
   }
 
   /** One batch, at one instant. */
@@ -145,6 +147,7 @@ export class Server {
       checkHoldings(this.sim, db, decision);
       checkTakenOut(this.sim, db, decision);
       if (this.sim.wide !== null) this.seats.committed(locks, decision);
+      checkUnqueued(this.sim, db, decision);
     }
     if (db.semaphores.line.length > 0) this.sim.marks.reach('semaphore_waited');
     for (const violation of semaphores.violations.splice(0)) this.sim.violate(violation);
@@ -185,6 +188,20 @@ export class Server {
   /** Items that are due: their next wave begins, or they expire. */
   lookAtClaims(): void {
     this.#told(this.db.reservations.claims.look(this.sim.nowUs));
+  }
+
+  /** All that waits in queues of pools is looked at: one transaction for each tenant. */
+  lookAtQueues(): void {
+    const { db, sim } = this;
+    const { random } = sim.wide ?? sim.choices;
+    const { pools, queues, made } = db.reservations;
+    for (const tenantId of new Set(pools.map((pool) => pool.tenantId))) {
+      const before = made.length;
+      this.#told(queues.look(tenantId, sim.nowUs, () => uuidV7(sim.nowUs, random)));
+      const decided = made.slice(before);
+      checkLooked(sim, db, tenantId, decided);
+      this.seats.looked(decided);
+    }
   }
 
   /** Who waits for an item is told in the transaction that changes it, as long as its run is open. */

@@ -1,6 +1,7 @@
 /** What must not be left once everything has healed and had its time. */
 import { unfairShares, unownedShards } from '../checks/stall-check.js';
 import { leftOpen } from '../checks/claim-check.js';
+import { leftWaiting } from '../checks/queue-check.js';
 import { unborn } from '../checks/family-check.js';
 import { shortRef } from '../checks/names.js';
 import type { World } from './world.js';
@@ -90,6 +91,7 @@ export function looseEnds(world: World): readonly string[] {
     reservationsLeft,
     seatsLeft,
     (one: World) => leftOpen(one.server.db),
+    (one: World) => leftWaiting(one.server.db),
     (one: World) => unborn(one.truth),
     callsLeft,
   ];

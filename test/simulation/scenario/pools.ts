@@ -77,6 +77,22 @@ export function openSeats({ reservations }: MemoryDatabase, tenants: readonly st
   }
 }
 
+/** Name of the pool whose work waits until somebody is free. */
+export const BENCH = 'fixture-bench';
+
+/** Gives each tenant a pool with a queue, and one seat that is seldom free: whoever has it waits for it, too. */
+export function openBenches({ reservations }: MemoryDatabase, tenants: readonly string[]): void {
+  for (const tenantId of tenants) {
+    const index = TENANTS.indexOf(tenantId);
+    const seat = recipientOf(100 * (index + 1) + 50, { type: 'account_seat', capacity: { max_concurrent: 1 } });
+    const tree = { strategy: 'seat_affinity', of: ['least_loaded'] };
+    const config = { fallback: { kind: 'queue' }, queue: { ttl: '2s', max_depth: 40 }, health: HEALTH };
+    const fields = { name: BENCH, config: { ...config, strategy_tree: tree } };
+    const { view } = snapshotOf(960 + index, fields, [seat]);
+    reservations.add({ tenantId, name: BENCH, view });
+  }
+}
+
 /** Gives a pool other capacities: what is held stays held. */
 export function changeRoom({ reservations }: MemoryDatabase, tenantId: string, choices: Choices): void {
   const at = reservations.pools.findIndex((pool) => pool.tenantId === tenantId);

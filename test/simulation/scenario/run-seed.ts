@@ -12,6 +12,7 @@ import { Fate } from './fate.js';
 import { looseEnds } from './loose-ends.js';
 import { compareOutcomes } from '../oracle/outcome-oracle.js';
 import { drawPlans, type DrawnPlans } from './plans.js';
+import { finishSome, planBenches } from './benches.js';
 import { planClaimers, workOff } from './claimers.js';
 import { planResets } from './resets.js';
 import { lookAfter, planPeople } from './people.js';
@@ -117,7 +118,10 @@ function operator(world: World): void {
     if (state.parked !== null) world.client.cancel({ tenantId: state.tenantId, runId: state.runId });
     answerWaiting(world, state);
   }
-  if (wide !== null) workOff(world, wide);
+  if (wide !== null) {
+    workOff(world, wide);
+    finishSome(world, wide);
+  }
   world.stalls.look(world);
   world.sim.scheduler.after(OPERATOR_US, null, 'the operator looks around', () => operator(world));
 }
@@ -135,6 +139,7 @@ async function live(world: World, draw: Draw, sampleOf: SeedOptions['sampleOf'])
     planClaimers(world, sim.wide, draw.safetyUs);
     planReporters(world, sim.wide, draw.safetyUs);
     planResets(world, sim.wide, draw.safetyUs);
+    planBenches(world, sim.wide, draw.safetyUs);
   }
   new Fate(world).begin();
   await scheduler.run(draw.safetyUs, nothing, isOver);

@@ -4,7 +4,7 @@ import type { Plan } from '../../../engine/src/workflow/machine/index.js';
 import { edge, planOf, template } from '../../../engine/src/workflow/testing/plan-builder.js';
 import { plansOver } from '../../../engine/src/workflow/testing/random-plan.js';
 import type { Choices } from '../core/choices.js';
-import { POND, SECOND_POOL, SIMULATED_POOL } from './pools.js';
+import { BENCH, POND, SECOND_POOL, SIMULATED_POOL } from './pools.js';
 import { lobby, seated, sitter } from './seat-plans.js';
 import { widened } from './widen.js';
 
@@ -31,6 +31,20 @@ function pond(): Plan {
   return { ...plan, steps, stepByRef: new Map(steps.map((one) => [one.ref, one])) };
 }
 
+/** Work that waits until somebody is free, for so long, for ever, and as long as the run. */
+function bench(): Plan {
+  const desk = { type: 'ROUTE', pool: BENCH } as const;
+  const seat = { ...desk, isSeatOfFamily: true };
+  const until = (us: number) => (_: unknown, nowUs: number) => nowUs + us;
+  return planOf({
+    steps: {
+      ...{ one: desk, two: { ...seat, endsWithRun: true }, three: { ...seat, deadlineUs: until(4_000_000) } },
+      ...{ four: { ...seat, deadlineUs: until(800_000) }, work: { type: 'CALLBACK', timeoutMs: 20_000 } },
+    },
+    edges: [edge('one', 'work', 'ALWAYS'), edge('two', 'four', 'ALWAYS')],
+  });
+}
+
 function family(familySlug: string, plans: readonly Plan[]): readonly Plan[] {
   return plans.map((plan, index) => ({ ...plan, familySlug, version: index + 1 }));
 }
@@ -47,6 +61,6 @@ export function drawWidePlans(choices: Choices): readonly Plan[] {
   return [
     ...family('twig', twigs),
     ...family('sitter', [sitter()]),
-    ...family('wide', [...wide, pond(), pond(), ...seats]),
+    ...family('wide', [...wide, pond(), pond(), ...seats, bench()]),
   ];
 }

@@ -14,7 +14,7 @@ import type { SemaphorePlan } from '../../../engine/src/workflow/machine/plan.js
 import { mayHoldBy } from '../../../engine/src/workflow/machine/selecting.js';
 import { RUN_INPUT, template } from '../../../engine/src/workflow/testing/plan-builder.js';
 import type { Choices } from '../core/choices.js';
-import { MODEL_POOL, POND, SEAT_POOL } from './pools.js';
+import { BENCH, MODEL_POOL, POND, SEAT_POOL } from './pools.js';
 
 type Of<T extends PlanStep['type']> = Extract<PlanStep, { readonly type: T }>;
 
@@ -78,6 +78,15 @@ function seat(one: Of<'ROUTE'>, { choices }: Widening): PlanStep {
   return { ...one, pool: choices.oneOf(SEAT_POOL, SEAT_POOL, MODEL_POOL), isSeatOfFamily: choices.chance(0.8) };
 }
 
+/** Work that waits in a queue as long as nobody is free, or a seat at once. */
+function queued(one: Of<'ROUTE'>, widening: Widening): PlanStep {
+  const { choices } = widening;
+  if (!choices.chance(0.4)) return seat(one, widening);
+  const us = choices.oneOf(0, 1_000_000, 2_000_000, 9_000_000, 60_000_000, null);
+  const deadlineUs = (_: unknown, nowUs: number): number | null => (us === null ? null : nowUs + us);
+  return { ...one, pool: BENCH, isSeatOfFamily: choices.chance(0.5), deadlineUs };
+}
+
 /** Work that somebody has to claim, in the place of a step that waited or gave it away. */
 function claim(one: Of<'WAIT'> | Of<'ROUTE'>, { choices }: Widening): PlanStep {
   if (!choices.chance(one.type === 'ROUTE' ? 0.6 : 0.15)) return one;
@@ -98,7 +107,7 @@ function step(one: PlanStep, widening: Widening): PlanStep {
       return claim(one, widening);
     case 'ROUTE': {
       const claimed = claim(one, widening);
-      return claimed.type === 'ROUTE' ? seat(claimed, widening) : claimed;
+      return claimed.type === 'ROUTE' ? queued(claimed, widening) : claimed;
     }
     case 'CALLBACK':
       return callback(one, widening);

@@ -13,7 +13,7 @@ import type { Sim } from '../core/sim.js';
 import { SimBus } from '../ports/bus.js';
 import { Server } from '../ports/server.js';
 import { TokenBook } from '../ports/tokens.js';
-import { openPonds, openPools, openSeats } from './pools.js';
+import { openBenches, openPonds, openPools, openSeats } from './pools.js';
 import type { Plan } from '../../../engine/src/workflow/machine/index.js';
 
 /** How a world is made. */
@@ -67,6 +67,7 @@ export class World {
     if (sim.wide !== null) {
       openPonds(this.server.db, options.tenants);
       openSeats(this.server.db, options.tenants);
+      openBenches(this.server.db, options.tenants);
     }
     this.answers = new AnswerCheck(sim, this.truth);
     this.client = new Client(sim, this.truth, this.answers, () => this.engines);
