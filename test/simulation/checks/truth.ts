@@ -26,8 +26,8 @@ export class Truth {
   readonly mailedDeeds = new Set<string>();
   /** Signals that went into a mailbox. */
   readonly mailedSignals = new Set<string>();
-  /** Signals that stand in a journal. */
-  readonly heardSignals = new Set<string>();
+  /** Signals that stand in a journal, and when they were last received, us. */
+  readonly heardSignals = new Map<string, number>();
   /** Attempts whose calls were given up: an endpoint may allow less time than the step. */
   readonly givenUp = new Set<string>();
   /** Attempts whose results the database refuses. */
