@@ -234,6 +234,10 @@ export class Bridge implements Invoker {
     for (const ref of refs) this.#queue.remove(ref);
   }
 
+  settled(ref: AttemptRef): void {
+    this.#crew.settled(ref);
+  }
+
   /** Name of the worker that has the attempt, as far as this node knows. */
   workerOf(ref: AttemptRef): string | undefined {
     return this.#crew.workerOf(ref);

@@ -26,6 +26,7 @@ export class OrderCheck {
         invoker.dispatch(tasks);
       },
       abort: (orders) => invoker.abort(orders),
+      settled: (ref) => invoker.settled?.(ref),
       dropShards: (shards) => invoker.dropShards(shards),
       ...(invoker.inventory === undefined ? {} : { inventory: () => invoker.inventory?.() ?? [] }),
     };

@@ -132,6 +132,10 @@ export class BridgeInvoker implements EngineInvoker {
     return this.#bridge.abort(orders);
   }
 
+  settled(ref: AttemptRef): void {
+    this.#bridge.settled(ref);
+  }
+
   dropShards(shards: readonly number[]): void {
     this.#bridge.dropShards(shards);
   }

@@ -111,6 +111,10 @@ export class SimInvoker implements EngineInvoker {
     return never;
   }
 
+  settled(ref: AttemptRef): void {
+    this.#out.delete(attemptName(ref));
+  }
+
   dropShards(shards: readonly number[]): void {
     for (const [name, task] of this.#queue) if (shards.includes(shardOf(task.runId))) this.#queue.delete(name);
   }

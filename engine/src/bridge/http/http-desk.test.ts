@@ -43,6 +43,7 @@ beforeEach(() => {
     dispatch: (tasks) => handedOn.push(...tasks.map(({ queue }) => `dispatch ${queue}`)),
     abort: (orders) => (handedOn.push(...orders.map(({ path }) => `abort ${path}`)), []),
     withdraw: (refs) => handedOn.push(...refs.map(({ path }) => `withdraw ${path}`)),
+    settled: ({ path }) => handedOn.push(`settled ${path}`),
     dropShards: () => handedOn.push('drop'),
     inventory: () => ['worker'],
   };
@@ -220,8 +221,9 @@ describe('the desk', () => {
     const order = { ...task('', {}, { path: 'other' }), reason: 'cancelled' } as const;
     expect(desk.abort([order])).toEqual([]);
     desk.withdraw([order]);
+    desk.settled(order);
     desk.dropShards([1]);
-    expect(handedOn).toEqual(['dispatch default', 'abort other', 'withdraw other', 'drop']);
+    expect(handedOn).toEqual(['dispatch default', 'abort other', 'withdraw other', 'settled other', 'drop']);
     expect(desk.inventory()).toEqual(['worker', 'http/n']);
   });
 

@@ -94,6 +94,10 @@ export class HttpDesk implements Required<Invoker> {
     this.#parts.others.withdraw(refs.filter((ref) => !this.#forget(ref)));
   }
 
+  settled(ref: AttemptRef): void {
+    this.#parts.others.settled(ref);
+  }
+
   dropShards(shards: readonly number[]): void {
     const gone = new Set(shards);
     for (const waiting of this.#waiting.values()) {

@@ -373,6 +373,11 @@ export interface Invoker {
    * and what they answer is recorded.
    */
   withdraw?(refs: readonly AttemptRef[]): void;
+  /**
+   * The attempt has an outcome that came by the mailbox: whoever it was sent to from here has it no more, though
+   * nothing of that was said on its stream. Absent: what was sent counts as being there until the stream ends.
+   */
+  settled?(ref: AttemptRef): void;
   /** Forgets everything queued for runs of these shards; what is out with workers stays out. */
   dropShards(shards: readonly number[]): void;
   /**

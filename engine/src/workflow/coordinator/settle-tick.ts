@@ -84,6 +84,8 @@ function answer(world: World, tick: Tick, effects: Effects): void {
       const { tenantId, runId } = tick.cell;
       const ref = { tenantId, runId, path: input.path, attempt: input.attempt };
       if (input.kind === 'result') world.ledger.clear(ref);
+      // A run that is parked for this result, and retried, sends the same attempt again.
+      if (input.kind === 'result' && pending.inboxId !== null) effects.answers.push(() => world.invoker.settled?.(ref));
       world.heartbeats.forget(ref);
     }
     const isIn = input.kind === 'sub_step' ? isKept(tick, input) : tick.dispositions[index] === 'applied';
