@@ -47,8 +47,9 @@ const NO_ROOM = ['recipient_capacity_exhausted', 'no_eligible_recipient'] as con
 /** Looks at an entry before it is folded. */
 export function checkWhy(sim: Sim, sight: AdmissionSight, state: RunState, entry: Entry): void {
   if (entry.kind !== 'step_failed') return;
-  // A step fails by what its child has failed by, and that was looked at in the child.
-  if ((state.steps.get(entry.path)?.child ?? null) !== null) return;
+  // A step fails by what its child, or something in its body, has failed by: that was looked at there.
+  const step = state.steps.get(entry.path);
+  if ((step?.child ?? null) !== null || (step?.body ?? null) !== null) return;
   const { code } = entry.error;
   const where = `step ${entry.path} of run ${state.runId}`;
   const outcomes = sight.outcomes.get(runName(state)) ?? NOTHING;
