@@ -7,6 +7,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { testDatabase } from '../../engine/src/store/testing/index.js';
 import { contradictions, readJournal } from '../support/journal.js';
 import { cleanUpProcesses } from '../support/processes.js';
+import { until } from '../support/wait.js';
 import { ofFate, type Sample, samplesLine } from '../overload/samples.js';
 import { acceptedIds, type Act, Stage } from '../overload/stage.js';
 
@@ -67,6 +68,11 @@ describe('an engine that is asked for more than it can do', () => {
 
     const ids = acceptedIds(heard);
     await stage.drained(ids.length);
+    // Bodies say that they have ended before the engine hears of it.
+    await until('the last results to be committed', async () => {
+      const { rowCount } = await test.db.query('select 1 from ductor.runs where closed_at is null limit 1');
+      return rowCount === 0;
+    });
     const journal = await readJournal(test.db);
     expect(contradictions(journal)).toEqual([]);
     expect(journal.filter(({ closed }) => closed !== 'COMPLETED')).toEqual([]);
