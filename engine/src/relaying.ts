@@ -1,5 +1,5 @@
 /** Lends workers among the nodes of a cluster, as the settings say. */
-import { readFileSync } from 'node:fs';
+import { readPem } from './api/index.js';
 import { createRelayDriver, peerDialer, relayPasses } from './bridge/index.js';
 import type { Bridge, PeerTls, RelayDriver, RelayPasses } from './bridge/index.js';
 import type { Bus } from './bus/index.js';
@@ -26,14 +26,7 @@ export interface Relaying {
   readonly driver: RelayDriver | null;
 }
 
-function readPem(setting: string, path: string): Buffer {
-  try {
-    return readFileSync(path);
-  } catch (cause) {
-    const details = [{ path: setting, value: path, problem: 'cannot be read', remedy: 'Name a PEM file.' }];
-    throw new DuctorError('invalid_argument', `${setting}: ${path} cannot be read`, { details, cause });
-  }
-}
+const pemBytes = (setting: string, path: string): Buffer => Buffer.from(readPem(setting, path), 'utf8');
 
 /** The certificates of connections to other nodes; null: they are in clear. */
 function peerTls(settings: Settings): PeerTls | null {
@@ -41,8 +34,8 @@ function peerTls(settings: Settings): PeerTls | null {
   if (how === 'clear' || (how === 'auto' && cert === undefined)) return null;
   const hasOwn = cert !== undefined && key !== undefined;
   return {
-    ca: ca === undefined ? null : readPem('DUCTOR_RELAY_CA', ca),
-    own: hasOwn ? { cert: readPem('DUCTOR_TLS_CERT', cert), key: readPem('DUCTOR_TLS_KEY', key) } : null,
+    ca: ca === undefined ? null : pemBytes('DUCTOR_RELAY_CA', ca),
+    own: hasOwn ? { cert: pemBytes('DUCTOR_TLS_CERT', cert), key: pemBytes('DUCTOR_TLS_KEY', key) } : null,
   };
 }
 

@@ -267,15 +267,21 @@ export class ServiceBuilder {
   bidi<Request, Response>(method: MethodDefinition<Request, Response>, handler: BidiStream<Request, Response>): this {
     const guard = new MethodGuard(method.path, this.#options);
     this.methods.set(method.path, { kind: 'bidi', reported: (caught) => guard.reported(caught) });
-    return this.#add(method, (call: ServerDuplexStream<Request | Malformed, Response>) =>
-      serveBidi(call, guard, handler),
-    );
+    return this.#behind(guard, method, handler);
   }
 
   /** A stream both ways among nodes, behind a guard of its own: no door over HTTP/1.1 leads to it. */
   amongNodes<Request, Response>(
     method: MethodDefinition<Request, Response>,
     guard: StreamGuard,
+    handler: BidiStream<Request, Response>,
+  ): this {
+    return this.#behind(guard, method, handler);
+  }
+
+  #behind<Request, Response>(
+    guard: StreamGuard,
+    method: MethodDefinition<Request, Response>,
     handler: BidiStream<Request, Response>,
   ): this {
     return this.#add(method, (call: ServerDuplexStream<Request | Malformed, Response>) =>

@@ -7,10 +7,10 @@
  * 1. Nothing is spoken in clear on a port with TLS.
  * 2. Files that cannot be used are logged, and the certificate before them stays.
  */
-import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { createSecureContext, createServer, type SecureContextOptions, type Server, type TLSSocket } from 'node:tls';
 import { type Clock, DuctorError, type Timer } from '../../kernel/index.js';
+import { readPem } from './read-pem.js';
 
 /** Paths of PEM files. */
 export interface TlsFiles {
@@ -33,17 +33,9 @@ export interface TlsGate {
 const LOOK_MS = 60_000;
 
 function readContext({ cert, key, clientCa }: TlsFiles): SecureContextOptions {
-  const read = (setting: string, path: string): string => {
-    try {
-      return readFileSync(path, 'utf8');
-    } catch (cause) {
-      const details = [{ path: setting, value: path, problem: 'cannot be read', remedy: 'Name a PEM file.' }];
-      throw new DuctorError('invalid_argument', `${setting}: ${path} cannot be read`, { details, cause });
-    }
-  };
   const context = {
-    ...{ cert: read('DUCTOR_TLS_CERT', cert), key: read('DUCTOR_TLS_KEY', key) },
-    ...(clientCa === null ? {} : { ca: read('DUCTOR_TLS_CLIENT_CA', clientCa) }),
+    ...{ cert: readPem('DUCTOR_TLS_CERT', cert), key: readPem('DUCTOR_TLS_KEY', key) },
+    ...(clientCa === null ? {} : { ca: readPem('DUCTOR_TLS_CLIENT_CA', clientCa) }),
     minVersion: 'TLSv1.2' as const,
   };
   try {

@@ -198,7 +198,7 @@ export class RelayDesk {
 
   #begin(dialer: RelayDialer, session: Session, worker: Lendable, node: PeerNode): void {
     const relay = new Relay({
-      ...{ clock: this.#parts.clock, session, node },
+      ...{ clock: this.#parts.clock, session },
       dial: (holds, events) => dialer.dial(node, openingOf(worker, holds), events),
       ended: (ended, isRefused) => {
         if (worker.relays.get(node.nodeId) !== ended) return;

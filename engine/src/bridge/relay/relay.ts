@@ -19,13 +19,12 @@ import type { WorkerInventory, WorkResponse } from '../../gen/ductor/v1/bridge.j
 import { CUT_BYTES } from '../limits.js';
 import type { Session } from '../session/session.js';
 import type { Borrower } from './lending.js';
-import type { PeerNode, RelayLine, RelayLineEvents } from './ports.js';
+import type { RelayLine, RelayLineEvents } from './ports.js';
 
 /** What a relay needs. */
 export interface RelayParts {
   readonly clock: Clock;
   readonly session: Session;
-  readonly node: PeerNode;
   /** Opens the line; the worker holds this. */
   readonly dial: (holds: WorkerInventory, events: RelayLineEvents) => RelayLine;
   /** It ended by itself. */
@@ -84,10 +83,6 @@ export class Relay implements Borrower {
   constructor(parts: RelayParts) {
     this.#parts = parts;
     this.#usedAtMs = parts.clock.monotonicMs();
-  }
-
-  get node(): PeerNode {
-    return this.#parts.node;
   }
 
   get lent(): number {

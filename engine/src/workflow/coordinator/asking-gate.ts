@@ -14,7 +14,9 @@ export interface GateAsked {
   readonly keys: readonly SemaphoreKey[];
   readonly selections: readonly SelectionAsk[];
   readonly families: readonly Family[];
+  /** Claim items that may be taken out. */
   readonly items: readonly ItemKey[];
+  /** The same of work in queues of pools. */
   readonly works: readonly WorkKey[];
 }
 

@@ -5,7 +5,7 @@ import type { RunInput } from '../machine/inputs.js';
 import type { RouteAnswer, RoutingWork, Unqueued, Withdrawal } from '../machine/routing-work.js';
 import type { HoldingFamily, Selected, Selecting } from '../machine/selecting.js';
 import { AdmissionBook, type Outside } from './admission-book.js';
-import { AskingGate } from './asking-gate.js';
+import { AskingGate, type GateAsked } from './asking-gate.js';
 import type { Verdict } from './commit-batch.js';
 import type { GateLocks, GateUsage, SelectionAsk } from './gate-ports.js';
 import type { GateDecision, GateOutcome, InboxMessage, TickOutcome } from './ports.js';
@@ -164,18 +164,20 @@ export class GateBatch {
 
   /** What it locks. */
   get locks(): GateLocks {
-    const semaphores = this.ticks.flatMap(({ gated, cell }) => [...(gated?.asked.keys ?? []), ...cell.toLock.keys]);
+    const all = <T>(of: (asked: GateAsked) => readonly T[]): readonly T[] =>
+      this.ticks.flatMap(({ gated, cell }) => [...(gated === null ? [] : of(gated.asked)), ...of(cell.toLock)]);
     const selections = this.ticks.flatMap(({ gated, cell }) => {
       if (cell.isLockedOut) return [];
       return selectionsOf({ gated, cell }).map((each) => ({ ...each, reached: cell.toLock.pools }));
     });
-    const families = this.ticks.flatMap(({ gated, cell }) => [
-      ...(gated?.asked.families ?? []),
-      ...cell.toLock.families,
-    ]);
-    const items = this.ticks.flatMap(({ gated, cell }) => [...(gated?.asked.items ?? []), ...cell.toLock.items]);
-    const works = this.ticks.flatMap(({ gated, cell }) => [...(gated?.asked.works ?? []), ...cell.toLock.works]);
-    return { semaphores, selections, families, items, works, runIds: this.ticks.map(({ cell }) => cell.runId) };
+    return {
+      selections,
+      semaphores: all(({ keys }) => keys),
+      families: all(({ families }) => families),
+      items: all(({ items }) => items),
+      works: all(({ works }) => works),
+      runIds: this.ticks.map(({ cell }) => cell.runId),
+    };
   }
 
   /** Decides tick by tick, in order of arrival. */

@@ -10,12 +10,12 @@
  * 2. A cell is in at most one batch: only a ready cell is taken, and it stays in_flight until the batch is settled.
  * 3. Inputs leave `inputs` when a batch takes them, and come back to its front when the batch did not write them.
  */
-import type { Family, SemaphoreKey } from '../../capacity/index.js';
 import { shardOf } from '../../kernel/index.js';
 import type { RunInput } from '../machine/inputs.js';
 import type { Plan } from '../machine/plan.js';
 import type { RunState } from '../machine/state.js';
-import type { ItemKey, SelectionAnswers, SelectionAsk, WorkKey } from './gate-ports.js';
+import type { GateAsked } from './asking-gate.js';
+import type { SelectionAnswers, SelectionAsk } from './gate-ports.js';
 import type { ResultAck, StartOutcome, StartRequest } from './coordinator.js';
 import type { RunKey } from './ports.js';
 
@@ -37,17 +37,9 @@ export interface PendingStart {
 }
 
 /** What the next try of a tick in the gate lane locks beside what is known from the start. */
-export interface ToLock {
-  readonly keys: readonly SemaphoreKey[];
+export interface ToLock extends GateAsked {
   /** Pools that its selections came to. */
   readonly pools: readonly string[];
-  /** Steps that began once something was granted. */
-  readonly selections: readonly SelectionAsk[];
-  /** Claim items that it was asked to take out. */
-  readonly items: readonly ItemKey[];
-  /** The same of work in queues of pools. */
-  readonly works: readonly WorkKey[];
-  readonly families: readonly Family[];
 }
 
 const NOTHING_TO_LOCK: ToLock = { keys: [], pools: [], selections: [], items: [], works: [], families: [] };

@@ -3,8 +3,7 @@ import type { ClaimQueued, ClaimSettling, ClaimTold } from '../../gen/ductor/jou
 import type { Entry, RunInput, StepState } from '../machine/index.js';
 import { fromStoredValue, orNull, toStoredValue, unreadable } from './stored.js';
 
-/** Entries about claims. */
-export type ClaimEntry = Extract<Entry, { readonly kind: 'claim_queued' | 'claim_settling' }>;
+type ClaimEntry = Extract<Entry, { readonly kind: 'claim_queued' | 'claim_settling' }>;
 type Told = Extract<RunInput, { readonly kind: 'claim_told' }>;
 type Queued = NonNullable<StepState['claim']>;
 

@@ -12,6 +12,7 @@ import {
   type Value,
   type ValueSource,
 } from '../machine/index.js';
+import { isWaitingEntry, type WaitingEntry } from '../machine/waiting-entry.js';
 import type { BodyRunEntry } from './body-codec.js';
 import { decodeEntries } from './entries-codec.js';
 import type { SlateEntry } from './slate-codec.js';
@@ -265,16 +266,16 @@ function turnDetailOf(entry: TurnEntry): Readonly<Record<string, unknown>> {
   return entry.requestedBy === '' ? {} : { requested_by: entry.requestedBy };
 }
 
-function detailOf(entry: Entry): Readonly<Record<string, unknown>> {
+function waitingDetailOf(entry: WaitingEntry): Readonly<Record<string, unknown>> {
   if (entry.kind === 'claim_queued') return shownClaim(entry);
-  if (entry.kind === 'route_queued') return shownWork(entry);
-  return entry.kind === 'claim_settling' || entry.kind === 'route_settling' ? {} : otherDetailOf(entry);
+  return entry.kind === 'route_queued' ? shownWork(entry) : {};
 }
 
-type OtherEntry = Exclude<
-  Entry,
-  { readonly kind: 'claim_queued' | 'claim_settling' | 'route_queued' | 'route_settling' }
->;
+function detailOf(entry: Entry): Readonly<Record<string, unknown>> {
+  return isWaitingEntry(entry) ? waitingDetailOf(entry) : otherDetailOf(entry);
+}
+
+type OtherEntry = Exclude<Entry, WaitingEntry>;
 
 function otherDetailOf(entry: OtherEntry): Readonly<Record<string, unknown>> {
   switch (entry.kind) {

@@ -1,7 +1,8 @@
 /** What the journal says of steps whose work waits in the queue of a pool. */
 import type { RouteQueued, RouteSettling, RouteTold } from '../../gen/ductor/journal/v1/journal.js';
 import type { Entry, RunInput, StepState } from '../machine/index.js';
-import { claimEntryOf, storedClaimEntry, type ClaimEntry, type StoredClaimEntry } from './claim-codec.js';
+import type { WaitingEntry } from '../machine/waiting-entry.js';
+import { claimEntryOf, storedClaimEntry, type StoredClaimEntry } from './claim-codec.js';
 import { fromStoredValue, orNull, toStoredValue } from './stored.js';
 
 type QueueEntry = Extract<Entry, { readonly kind: 'route_queued' | 'route_settling' }>;
@@ -27,15 +28,8 @@ function queueEntryOf({ $case, value }: StoredQueueEntry): QueueEntry {
   return { kind: 'route_queued', path, deadlineUs: orNull(deadlineUs), workId, poolId };
 }
 
-type WaitingEntry = ClaimEntry | QueueEntry;
 type StoredWaiting = StoredClaimEntry | StoredQueueEntry;
 
-const KINDS: ReadonlySet<Entry['kind']> = new Set([
-  'claim_queued',
-  'claim_settling',
-  'route_queued',
-  'route_settling',
-] as const);
 const CASES: ReadonlySet<string> = new Set<StoredWaiting['$case']>([
   'claimQueued',
   'claimSettling',
@@ -43,12 +37,7 @@ const CASES: ReadonlySet<string> = new Set<StoredWaiting['$case']>([
   'routeSettling',
 ]);
 
-/** Whether an entry is about work in a queue of any kind. */
-export function isWaitingEntry(entry: Entry): entry is WaitingEntry {
-  return KINDS.has(entry.kind);
-}
-
-/** Whether a stored entry is. */
+/** Whether a stored entry is about work in a queue of any kind. */
 export function isStoredWaiting(stored: { readonly $case: string }): stored is StoredWaiting {
   return CASES.has(stored.$case);
 }

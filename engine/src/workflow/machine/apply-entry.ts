@@ -17,6 +17,7 @@ import {
   type RunEntry,
   type StepEntry,
 } from './transitions.js';
+import { isWaitingEntry, type WaitingEntry } from './waiting-entry.js';
 
 /** Code of an attempt whose worker is gone for good. */
 export const WORKER_LOST = 'worker_lost';
@@ -54,23 +55,8 @@ function withChild(step: StepState, entry: StepEntry & { readonly kind: 'child_s
   return { ...step, status: 'WAITING', input: entry.input, sinceUs, child };
 }
 
-type QueueEntry = StepEntry & {
-  readonly kind: 'claim_queued' | 'claim_settling' | 'route_queued' | 'route_settling';
-};
-
-const QUEUE_KINDS: ReadonlySet<Entry['kind']> = new Set([
-  'claim_queued',
-  'claim_settling',
-  'route_queued',
-  'route_settling',
-] as const);
-
-function isQueueEntry(entry: StepEntry): entry is QueueEntry {
-  return QUEUE_KINDS.has(entry.kind);
-}
-
 /** A step whose work waits in a queue. */
-function inQueue(step: StepState, entry: QueueEntry, sinceUs: number): StepState {
+function inQueue(step: StepState, entry: WaitingEntry, sinceUs: number): StepState {
   if (entry.kind === 'claim_settling' || entry.kind === 'route_settling') return { ...step, dueAtUs: null };
   if (entry.kind === 'route_queued') {
     const { workId, poolId, deadlineUs } = entry;
@@ -109,7 +95,7 @@ function triedStep(
 /** The step after an entry that checkStepEntry has let through. */
 function nextStep(draft: Draft, step: StepState, entry: StepEntry): StepState {
   const sinceUs = draft.atUs;
-  if (isQueueEntry(entry)) return inQueue(step, entry, sinceUs);
+  if (isWaitingEntry(entry)) return inQueue(step, entry, sinceUs);
   switch (entry.kind) {
     case 'step_scheduled':
       return scheduledStep(step, entry, sinceUs);

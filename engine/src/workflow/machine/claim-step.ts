@@ -8,22 +8,13 @@
  *    learns of it. Of a step that is cancelled nobody claims the work afterwards; what is claimed stays claimed.
  */
 import { impossible } from '../../kernel/index.js';
+import { failStep } from './fail-step.js';
 import type { Disposition, RunInput } from './inputs.js';
 import type { PlanStep } from './plan.js';
 import { finish, workOf } from './route-step.js';
 import type { QueuedClaim, StepState } from './state.js';
 import { emit, type Place, type Tick } from './tick.js';
 import { formatTimestampUs } from './timestamp.js';
-
-function fail(tick: Tick, path: string, code: string, message: string): void {
-  emit(tick, {
-    kind: 'step_failed',
-    path,
-    attempt: 0,
-    error: { code, message, step: path, attempt: 0, retryable: false, stack: '' },
-  });
-  tick.ended.push(path);
-}
 
 /** Begins a CLAIM step. Throws what its routable throws. Without an answer the step waits, as one that routes. */
 export function startClaim(tick: Tick, step: PlanStep & { readonly type: 'CLAIM' }, place: Place, path: string): void {
@@ -48,7 +39,8 @@ export function claimedTooLate(tick: Tick, { path, dueAtUs }: StepState, claim: 
   // Without an answer the tick is computed anew, once the item is locked.
   if (!isLost) return emit(tick, { kind: 'claim_settling', path });
   const what = came === 'claimed' ? 'was not completed' : 'was not claimed';
-  fail(tick, path, 'timeout', `item ${itemId} ${what} by ${formatTimestampUs(dueAtUs ?? tick.nowUs)}`);
+  const message = `item ${itemId} ${what} by ${formatTimestampUs(dueAtUs ?? tick.nowUs)}`;
+  failStep(tick, path, { code: 'timeout', message });
 }
 
 /** What became of the item. */
@@ -57,9 +49,11 @@ export function applyClaimTold(tick: Tick, input: RunInput & { readonly kind: 'c
   const step = tick.draft.steps.get(path);
   if (step?.claim === undefined || step.status !== 'WAITING' || step.claim.itemId !== itemId) return 'ignored';
   if (what === 'expired') {
-    fail(tick, path, 'claim_expired', `nobody claimed item ${itemId} of queue ${step.claim.queueId} in time`);
+    const message = `nobody claimed item ${itemId} of queue ${step.claim.queueId} in time`;
+    failStep(tick, path, { code: 'claim_expired', message });
   } else if (what === 'withdrawn') {
-    fail(tick, path, 'claim_withdrawn', `the work of item ${itemId} was taken away from whoever had claimed it`);
+    const message = `the work of item ${itemId} was taken away from whoever had claimed it`;
+    failStep(tick, path, { code: 'claim_withdrawn', message });
   } else {
     if (output === null) impossible('claim-output', `item ${itemId} is ${what} by nobody`);
     emit(tick, { kind: 'step_completed', path, attempt: 0, output });

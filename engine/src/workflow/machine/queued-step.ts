@@ -9,18 +9,13 @@
  *    something, and the step learns of it. Of a step that is cancelled nothing is assigned afterwards; what is assigned
  *    stays so.
  */
+import { failStep } from './fail-step.js';
 import type { Disposition, RunInput } from './inputs.js';
 import type { QueuedWork, StepState } from './state.js';
 import { emit, type Tick } from './tick.js';
 import { formatTimestampUs } from './timestamp.js';
 
 type Told = RunInput & { readonly kind: 'route_told' };
-
-function fail(tick: Tick, path: string, code: string, message: string, retryable: boolean): void {
-  const error = { code, message, step: path, attempt: 0, retryable, stack: '' };
-  emit(tick, { kind: 'step_failed', path, attempt: 0, error });
-  tick.ended.push(path);
-}
 
 /** The beginning of what a step says whose time is over before its work came to anything. */
 export function tooLateText(workId: string): string {
@@ -39,7 +34,8 @@ export function startQueued(tick: Tick, path: string, work: QueuedWork, deadline
 /** The time of the step is over. Without an answer the tick is computed anew, once the work is locked. */
 export function routedTooLate(tick: Tick, { path, dueAtUs }: StepState, { workId }: QueuedWork): void {
   if (tick.gate.unqueue(workId) !== 'withdrawn') return emit(tick, { kind: 'route_settling', path });
-  fail(tick, path, 'timeout', `${tooLateText(workId)} by ${formatTimestampUs(dueAtUs ?? tick.nowUs)}`, false);
+  const message = `${tooLateText(workId)} by ${formatTimestampUs(dueAtUs ?? tick.nowUs)}`;
+  failStep(tick, path, { code: 'timeout', message });
 }
 
 /** What became of the work. */
@@ -47,7 +43,7 @@ export function applyRouteTold(tick: Tick, { path, workId, answer }: Told): Disp
   const step = tick.draft.steps.get(path);
   if (step?.queued === undefined || step.status !== 'WAITING' || step.queued.workId !== workId) return 'ignored';
   if (answer.kind === 'failed') {
-    fail(tick, path, answer.code, answer.message, answer.isRetryable);
+    failStep(tick, path, { ...answer, retryable: answer.isRetryable });
   } else {
     emit(tick, { kind: 'step_completed', path, attempt: 0, output: answer.output });
     tick.ended.push(path);

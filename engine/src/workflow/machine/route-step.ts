@@ -3,6 +3,7 @@
  * the work, the step waits (queued-step.ts).
  */
 import { DuctorError, impossible } from '../../kernel/index.js';
+import { failStep } from './fail-step.js';
 import { checkSize } from './failure.js';
 import type { PlanStep } from './plan.js';
 import { startQueued } from './queued-step.js';
@@ -58,16 +59,7 @@ export function finish(tick: Tick, path: string, answer: RouteAnswer): void {
   if (answer.kind === 'queued' || answer.kind === 'waiting') {
     impossible('route-queued', `step ${path} does not wait in that queue`);
   }
-  if (answer.kind === 'routed') {
-    emit(tick, { kind: 'step_completed', path, attempt: 0, output: jsonValue(answer.output) });
-  } else {
-    const { code, message, isRetryable: retryable } = answer;
-    emit(tick, {
-      kind: 'step_failed',
-      path,
-      attempt: 0,
-      error: { code, message, step: path, attempt: 0, retryable, stack: '' },
-    });
-  }
+  if (answer.kind === 'failed') return failStep(tick, path, { ...answer, retryable: answer.isRetryable });
+  emit(tick, { kind: 'step_completed', path, attempt: 0, output: jsonValue(answer.output) });
   tick.ended.push(path);
 }

@@ -10,6 +10,7 @@ import { refusalOf } from './answer-update.js';
 import { fits } from './awaited.js';
 import { decisionOutput } from './decision.js';
 import { wantsOf } from './gate.js';
+import { failStep } from './fail-step.js';
 import type { Disposition, RunInput } from './inputs.js';
 import { scopeOfPath } from './path.js';
 import { ownFailure, tryPlan } from './failure.js';
@@ -120,7 +121,5 @@ export function awaitedTooLong(tick: Tick, path: string, { name, deadlineUs, app
   if (!isOver) return;
   const what = approval === null ? `signal ${name} did not come` : 'nobody decided';
   const message = `${what} by ${formatTimestampUs(deadlineUs)}`;
-  const error = { code: 'timeout', message, step: path, attempt: 0, retryable: false, stack: '' };
-  emit(tick, { kind: 'step_failed', path, attempt: 0, error });
-  tick.ended.push(path);
+  failStep(tick, path, { code: 'timeout', message });
 }

@@ -1,26 +1,11 @@
 /** Tells runs what became of the claim items that their steps wait for, in the transaction that changes those. */
 import type { ClaimEvent, ClaimWaiters } from '../../claims/index.js';
 import { readRecipientNames, type RecipientNames } from '../../pools/index.js';
-import { BatchBlob, integerArray, prepared, uuidArray, type Queryable } from '../../store/index.js';
+import type { Queryable } from '../../store/index.js';
 import { waitingStep, type WaitingStep } from '../coordinator/claim-waiter.js';
 import { encodeInput } from '../coordinator/run-logic.js';
 import { jsonValue, type Value } from '../machine/index.js';
-import { shardByte } from './shard-byte.js';
-import { INBOX_KIND } from './send-inbox.js';
-
-/**
- * Locks no run: a run that ends takes its items out before, under their locks, and what comes after an end is ignored.
- */
-const TELL = prepared(
-  'runs_tell_claims',
-  `insert into ductor.run_inbox (tenant_id, chain_id, shard, kind, body)
-    select $1::uuid, m.run_id, m.shard, ${INBOX_KIND.claim_told}, substring($2::bytea from m.o + 1 for m.l)
-      from unnest($3::uuid[], $4::smallint[], $5::integer[], $6::integer[]) with ordinality
-        as m (run_id, shard, o, l, n)
-      where exists (select 1 from ductor.runs r
-        where r.tenant_id = $1::uuid and r.run_id = m.run_id and r.closed_at is null)
-      order by m.n`,
-);
+import { tellRuns } from './tell-runs.js';
 
 /** News of an item, for the step that waits for it. */
 export interface News {
@@ -53,27 +38,18 @@ export function outputOf({ item }: ClaimEvent, names: ReadonlyMap<string, Recipi
   return jsonValue({ item_id: itemId, decision_id: decisionId, recipient, assignment_id: assignmentId ?? '' });
 }
 
-/** Writes messages to runs; they are read within about a second. */
+/** Tells them. */
 export const CLAIM_WAITERS: ClaimWaiters = {
   async told(tx: Queryable, tenantId: string, events: readonly ClaimEvent[]): Promise<readonly string[]> {
     const news = events.flatMap(newsOf);
     if (news.length === 0) return [];
     const ids = news.flatMap(({ event }) => event.item.claimedBy ?? []);
     const names = await readRecipientNames(tx, tenantId, ids);
-    const blob = new BatchBlob();
-    const slices = news.map(({ step: { path }, event, what }) => {
+    const told = news.map(({ step: { path, runId }, event, what }) => {
       const output = what === 'expired' ? null : outputOf(event, names);
-      return blob.append(encodeInput({ kind: 'claim_told', path, itemId: event.item.itemId, what, output }));
+      return { runId, body: encodeInput({ kind: 'claim_told', path, itemId: event.item.itemId, what, output }) };
     });
-    const runIds = news.map(({ step }) => step.runId);
-    await tx.query(TELL, [
-      tenantId,
-      blob.toBuffer(),
-      uuidArray(runIds),
-      integerArray(runIds.map(shardByte)),
-      integerArray(slices.map(({ offset }) => offset)),
-      integerArray(slices.map(({ length }) => length)),
-    ]);
+    await tellRuns(tx, tenantId, 'claim_told', told);
     return servedBy(news);
   },
 };

@@ -17,8 +17,7 @@ import {
 import type { InboxMessage } from '../coordinator/ports.js';
 import { encodeInput } from '../coordinator/run-logic.js';
 import { newsOf, outputOf, servedBy } from '../store-postgres/claim-waiters.js';
-
-type Counters = Omit<Account, 'maxConcurrent' | 'dailyLimit'>;
+import type { Counters } from './memory-counters.js';
 
 /** What it stands on. */
 export interface ClaimGround {

@@ -1,11 +1,10 @@
 /** What ends with chains of runs, in memory: in the very commit that ends them. */
-import { uncommit, type Account } from '../../capacity/index.js';
+import { uncommit } from '../../capacity/index.js';
 import { isAssigning } from '../../routing/index.js';
 import type { MadeDecision } from '../coordinator/gate-ports.js';
 import type { MemoryClaims } from './memory-claims.js';
+import type { Counters } from './memory-counters.js';
 import type { MemoryQueues } from './memory-queues.js';
-
-type Counters = Omit<Account, 'maxConcurrent' | 'dailyLimit'>;
 
 /** What it stands on. */
 export interface EndingGround {

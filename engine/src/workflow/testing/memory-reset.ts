@@ -1,7 +1,5 @@
 /** Counters of recipients that are reset, in memory. */
-import type { Account } from '../../capacity/index.js';
-
-type Counters = Omit<Account, 'maxConcurrent' | 'dailyLimit'>;
+import type { Counters } from './memory-counters.js';
 
 /** Zeroes what is committed; what is held stays, and what was admitted today. Returns the accounts as they were. */
 export function resetIn(
