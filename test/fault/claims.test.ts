@@ -3,38 +3,23 @@
  * sessions are cut again and again. Whatever happens at the same time: no item is claimed twice, every budget is used
  * up exactly, nobody is ever above its limit, and nothing dies of a deadlock.
  */
-import { beforeAll, describe, expect, it } from 'vitest';
-import { memoryBus } from '../../engine/src/bus/index.js';
-import { createCelCompiler } from '../../engine/src/expressions/index.js';
-import { DuctorError, seededRandom, sleep, systemClock, systemRandom, uuidV7 } from '../../engine/src/kernel/index.js';
+import { describe, expect, it } from 'vitest';
+import { seededRandom } from '../../engine/src/kernel/index.js';
 import { checkRoutable } from '../../engine/src/routing/core/routable.js';
-import { createRouting, type Routing } from '../../engine/src/routing/index.js';
+import type { Routing } from '../../engine/src/routing/index.js';
 import { testDatabase } from '../../engine/src/store/testing/index.js';
+import { ClaimWorld } from '../support/claim-world.js';
 
 const CLAIMERS = 16;
 const ITEMS = 1_000;
 /** 16 times 50: the budgets end before the items do. */
 const BUDGET = 50;
 const LIMIT = 3;
-const CUTS = 30;
 
 const test = testDatabase();
-const [clock, random] = [systemClock(), systemRandom()];
-const newId = (): string => uuidV7(clock.nowUs(), random);
-const tenantId = newId();
-const by = { tenantId, principalId: newId(), name: 'test', scopes: new Set<never>() };
-const caller = { by, method: 'test' };
-
-const node = (): Routing =>
-  createRouting({
-    ...{ db: test.db, cel: createCelCompiler(), clock, bus: memoryBus(clock), newId },
-    ...{ seedKey: new Uint8Array(32), engine: { version: 'test', tzdb: '' } },
-  });
-let nodes: readonly Routing[] = [];
-const nodeOf = (number: number): Routing => nodes[number % 3] ?? expect.unreachable('no node');
-beforeAll(() => {
-  nodes = [node(), node(), node()];
-});
+const world = new ClaimWorld(test);
+const { by, caller, tenantId } = world;
+const nodeOf = (number: number): Routing => world.nodeOf(number);
 
 /** A pool that everybody claims from; its recipients. */
 async function pond(): Promise<{ readonly poolId: string; readonly ids: readonly string[] }> {
@@ -51,27 +36,15 @@ async function pond(): Promise<{ readonly poolId: string; readonly ids: readonly
   return { poolId, ids };
 }
 
-/** What a call came to: 'ok' or its code. One whose answer was lost is made again, at another node. */
-async function certain(work: (turn: number) => Promise<unknown>): Promise<string> {
-  for (let turn = 0; ; turn += 1) {
-    try {
-      await work(turn);
-      return 'ok';
-    } catch (error) {
-      const isDecided = error instanceof DuctorError && error.code !== 'capacity_authority_unavailable';
-      if (isDecided && error.code !== 'database_unavailable') return error.code;
-      if (turn > 50) throw error;
-    }
-  }
-}
-
 /** One claimer: goes through all items in an order of its own; what it has it completes when it is full. */
 async function work(number: number, recipientId: string, items: readonly string[]): Promise<readonly string[]> {
   const dice = seededRandom(number + 1);
   const order = [...items].map((id) => [dice.uint32(), id] as const).toSorted(([a], [b]) => a - b);
   const [mine, has]: [string[], string[]] = [[], []];
   const act = (verb: 'claim' | 'complete', itemId: string): Promise<string> =>
-    certain((turn) => nodeOf(number + turn).claims.act({ by, method: 'test', itemId, recipientId, verb, reason: '' }));
+    world.certain((turn) =>
+      nodeOf(number + turn).claims.act({ by, method: 'test', itemId, recipientId, verb, reason: '' }),
+    );
   for (const [, itemId] of order) {
     for (;;) {
       const code = await act('claim', itemId);
@@ -91,20 +64,6 @@ async function work(number: number, recipientId: string, items: readonly string[
   return mine;
 }
 
-/** Cuts sessions of the nodes while work goes on. Returns how many it cut. */
-async function cut(isOver: () => boolean): Promise<number> {
-  let cuts = 0;
-  while (!isOver() && cuts < CUTS) {
-    await sleep(clock, 60);
-    const { rows } = await test.db.query(
-      `select pg_terminate_backend(pid) from pg_stat_activity
-        where datname = current_database() and pid <> pg_backend_pid() and query like '%claim_item%' limit 1`,
-    );
-    cuts += rows.length;
-  }
-  return cuts;
-}
-
 describe('16 claimers of 1,000 items', () => {
   it('never have one twice, and exactly what their budgets and limits let them', { timeout: 240_000 }, async () => {
     const { poolId, ids } = await pond();
@@ -117,7 +76,7 @@ describe('16 claimers of 1,000 items', () => {
       }),
     );
     let isOver = false;
-    const cutting = cut(() => isOver);
+    const cutting = world.cut(() => isOver, { everyMs: 60, like: '%claim_item%' });
     const claimed = await Promise.all(ids.map((id, number) => work(number, id, items)));
     isOver = true;
     expect(await cutting).toBeGreaterThan(0);

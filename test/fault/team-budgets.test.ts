@@ -4,13 +4,12 @@
  * them change their team on the way. Whatever happens at the same time: each team has exactly what its budget lets it,
  * no more than `max_open` of it at any moment, and nothing dies of a deadlock. A node that comes later counts on.
  */
-import { beforeAll, describe, expect, it } from 'vitest';
-import { memoryBus } from '../../engine/src/bus/index.js';
-import { createCelCompiler } from '../../engine/src/expressions/index.js';
-import { DuctorError, seededRandom, sleep, systemClock, systemRandom, uuidV7 } from '../../engine/src/kernel/index.js';
+import { describe, expect, it } from 'vitest';
+import { seededRandom, sleep } from '../../engine/src/kernel/index.js';
 import { checkRoutable } from '../../engine/src/routing/core/routable.js';
-import { createRouting, type Routing } from '../../engine/src/routing/index.js';
+import type { Routing } from '../../engine/src/routing/index.js';
 import { testDatabase } from '../../engine/src/store/testing/index.js';
+import { ClaimWorld } from '../support/claim-world.js';
 
 const CLAIMERS = 16;
 const QUEUES = 2;
@@ -20,25 +19,11 @@ const TEAMS = ['north', 'east', 'south', 'west'] as const;
 /** Of each team and queue; five times this is less than the items. */
 const BUDGET = 30;
 const OPEN = 3;
-const CUTS = 30;
 
 const test = testDatabase();
-const [clock, random] = [systemClock(), systemRandom()];
-const newId = (): string => uuidV7(clock.nowUs(), random);
-const tenantId = newId();
-const by = { tenantId, principalId: newId(), name: 'test', scopes: new Set<never>() };
-const caller = { by, method: 'test' };
-
-const node = (): Routing =>
-  createRouting({
-    ...{ db: test.db, cel: createCelCompiler(), clock, bus: memoryBus(clock), newId },
-    ...{ seedKey: new Uint8Array(32), engine: { version: 'test', tzdb: '' } },
-  });
-let nodes: readonly Routing[] = [];
-const nodeOf = (number: number): Routing => nodes[number % nodes.length] ?? expect.unreachable('no node');
-beforeAll(() => {
-  nodes = [node(), node(), node()];
-});
+const world = new ClaimWorld(test);
+const { by, caller, tenantId } = world;
+const nodeOf = (number: number): Routing => world.nodeOf(number);
 
 const named = (team: string): object => ({ attributes: { team: { string_value: team } } });
 
@@ -78,21 +63,9 @@ async function stage(): Promise<Stage> {
   return { ids, items };
 }
 
-/** What a call came to: 'ok', 'open' for max_open, or its code. One whose answer was lost is made again elsewhere. */
-async function certain(work: (turn: number) => Promise<unknown>): Promise<string> {
-  for (let turn = 0; ; turn += 1) {
-    try {
-      await work(turn);
-      return 'ok';
-    } catch (error) {
-      const isDecided = error instanceof DuctorError && error.code !== 'capacity_authority_unavailable';
-      if (isDecided && error.code !== 'database_unavailable') {
-        return error.message.includes('max_open') ? 'open' : error.code;
-      }
-      if (turn > 50) throw error;
-    }
-  }
-}
+/** What a call came to; 'open' for max_open. */
+const certain = (call: (turn: number) => Promise<unknown>): Promise<string> =>
+  world.certain(call, ({ code, message }) => (message.includes('max_open') ? 'open' : code));
 
 /** One claimer: goes through all items in an order of its own. What it has it completes now and then. */
 async function work(number: number, recipientId: string, { items }: Stage): Promise<number> {
@@ -121,26 +94,12 @@ async function work(number: number, recipientId: string, { items }: Stage): Prom
       if (code !== 'open') break;
       // Its own claims may be what is in the way, or those of others of its team, who will end theirs.
       if (has.length > 0) await endOne();
-      else await sleep(clock, 5);
+      else await sleep(world.clock, 5);
     }
     if (has.length > 0 && dice.uint32() % 2 === 0) await endOne();
   }
   while (has.length > 0) await endOne();
   return claimed;
-}
-
-/** Cuts sessions of the nodes while work goes on. Returns how many it cut. */
-async function cut(isOver: () => boolean): Promise<number> {
-  let cuts = 0;
-  while (!isOver() && cuts < CUTS) {
-    await sleep(clock, 80);
-    const { rows } = await test.db.query(
-      `select pg_terminate_backend(pid) from pg_stat_activity
-        where datname = current_database() and pid <> pg_backend_pid() and query like '%claim_%' limit 1`,
-    );
-    cuts += rows.length;
-  }
-  return cuts;
 }
 
 const COUNTED = `select coalesce(i.claimed_for, a.recipient_id::text) as holder, i.queue_id, a.committed_at, a.ended_at
@@ -150,7 +109,7 @@ describe('claimers of four teams, some of whom move', () => {
   it('have together exactly what budgets let their teams, and no more at a time', { timeout: 240_000 }, async () => {
     const all = await stage();
     let isOver = false;
-    const cutting = cut(() => isOver);
+    const cutting = world.cut(() => isOver, { everyMs: 80, like: '%claim_%' });
     await Promise.all(all.ids.map((id, number) => work(number, id, all)));
     isOver = true;
     expect(await cutting).toBeGreaterThan(0);
@@ -169,7 +128,7 @@ describe('claimers of four teams, some of whom move', () => {
     );
     expect(peaks).toEqual([{ peak: OPEN }]);
     // What a node remembers counts for nothing: a new one refuses just so.
-    const late = node();
+    const late = world.node();
     const { rows: open } = await test.db.query<{ id: string }>(
       "select item_id as id from ductor.claim_item where state = 'open' order by item_id limit 1",
     );

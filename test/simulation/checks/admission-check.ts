@@ -8,7 +8,6 @@
  *   where its locks were not to be had (I13)
  * - what a decision recorded of each recipient, and whether that fits, give what it recorded (I15)
  */
-import type { Account } from '../../../engine/src/capacity/index.js';
 import { DuctorError } from '../../../engine/src/kernel/index.js';
 import type { ClaimResult } from '../../../engine/src/routing/index.js';
 import type { MadeDecision } from '../../../engine/src/workflow/coordinator/gate-ports.js';
@@ -16,10 +15,9 @@ import type { GateDecision } from '../../../engine/src/workflow/coordinator/port
 import { decodeEntries } from '../../../engine/src/workflow/journal/index.js';
 import type { Entry, RunState } from '../../../engine/src/workflow/machine/index.js';
 import type { MemoryDatabase } from '../../../engine/src/workflow/testing/memory-database.js';
+import type { Counters } from '../../../engine/src/workflow/testing/memory-counters.js';
 import type { Sim } from '../core/sim.js';
 import { runName } from './names.js';
-
-type Counters = Omit<Account, 'maxConcurrent' | 'dailyLimit'>;
 
 /** What is known beside the journal of why steps fail. */
 export class AdmissionSight {

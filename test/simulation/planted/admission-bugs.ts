@@ -1,17 +1,7 @@
 /** Planted bugs of admission. */
-import type { GateDecision, RunStore } from '../../../engine/src/workflow/coordinator/ports.js';
-import type { GateUsage, MadeDecision } from '../../../engine/src/workflow/coordinator/gate-ports.js';
-import type { EnginePorts, PlantedBug } from '../cast/engine.js';
-
-/** Changes what a batch of the gate lane decided. */
-function withDecision(
-  ports: EnginePorts,
-  change: (decided: GateDecision, usage: GateUsage) => GateDecision,
-): EnginePorts {
-  const commitGated: RunStore['commitGated'] = (nodeId, locks, decide) =>
-    ports.runs.commitGated(nodeId, locks, (usage) => change(decide(usage), usage));
-  return { ...ports, runs: { ...ports.runs, commitGated } };
-}
+import type { MadeDecision } from '../../../engine/src/workflow/coordinator/gate-ports.js';
+import type { PlantedBug } from '../cast/engine.js';
+import { withDecision, withTenants } from './gated.js';
 
 /** Whoever is held for anybody of the family is not held again: the account is charged once for two steps. */
 export const LENT_IN_FAMILY: PlantedBug = {
@@ -64,11 +54,7 @@ function asFull(made: MadeDecision): MadeDecision {
 export const RECORDED_AFTERWARDS: PlantedBug = {
   name: 'recorded_afterwards',
   what: 'the record of a decision has the numbers that came of it, not those it was decided by',
-  ports: (ports) =>
-    withDecision(ports, (decided) => {
-      const tenants = decided.reservations.tenants.map((tenant) => ({ ...tenant, made: tenant.made.map(asFull) }));
-      return { ...decided, reservations: { ...decided.reservations, tenants } };
-    }),
+  ports: (ports) => withTenants(ports, (tenant) => ({ ...tenant, made: tenant.made.map(asFull) })),
 };
 
 /** Whoever resets takes from workflows what they hold. */

@@ -1,13 +1,9 @@
 /** Planted bugs of work that waits to be claimed. */
-import type { EnginePorts, PlantedBug } from '../cast/engine.js';
-import type { RunStore } from '../../../engine/src/workflow/coordinator/ports.js';
+import type { PlantedBug } from '../cast/engine.js';
+import { withTenants } from './gated.js';
 
 /** How long a batch waits for its locks where it is decided before it has them, microseconds. */
 const LOCK_WAIT_US = 100_000;
-
-function withRuns(ports: EnginePorts, runs: Partial<RunStore>): EnginePorts {
-  return { ...ports, runs: { ...ports.runs, ...runs } };
-}
 
 /** Whoever reads first and locks afterwards lets two have the same work. */
 export const CLAIMED_TWICE: PlantedBug = {
@@ -32,13 +28,5 @@ export const CLAIMED_TWICE: PlantedBug = {
 export const CLAIMS_LEFT: PlantedBug = {
   name: 'claims_left',
   what: 'the work of a step that gives it up stays in its claim queue',
-  ports: (ports) =>
-    withRuns(ports, {
-      commitGated: (nodeId, locks, decide) =>
-        ports.runs.commitGated(nodeId, locks, (usage) => {
-          const decision = decide(usage);
-          const tenants = decision.reservations.tenants.map((tenant) => ({ ...tenant, withdrawn: [] }));
-          return { ...decision, reservations: { ...decision.reservations, tenants } };
-        }),
-    }),
+  ports: (ports) => withTenants(ports, (tenant) => ({ ...tenant, withdrawn: [] })),
 };

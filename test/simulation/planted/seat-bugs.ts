@@ -1,24 +1,9 @@
 /** Planted bugs of seats. */
-import type { EnginePorts, PlantedBug } from '../cast/engine.js';
-import type { AdmissionChanges } from '../../../engine/src/workflow/coordinator/gate-ports.js';
+import type { PlantedBug } from '../cast/engine.js';
+import { withDecision, withTenants } from './gated.js';
 
 /** How long a report waits for its locks where it is decided before it has them, microseconds. */
 const LOCK_WAIT_US = 100_000;
-
-/** Changes what a batch of the gate lane writes. */
-function withChanges(ports: EnginePorts, change: (changes: AdmissionChanges) => AdmissionChanges): EnginePorts {
-  return {
-    ...ports,
-    runs: {
-      ...ports.runs,
-      commitGated: (nodeId, locks, decide) =>
-        ports.runs.commitGated(nodeId, locks, (usage) => {
-          const decision = decide(usage);
-          return { ...decision, reservations: change(decision.reservations) };
-        }),
-    },
-  };
-}
 
 /** Of two limits that are reported at once the last would count, be it the shorter one. */
 export const LIMITED_BEFORE_LOCKING: PlantedBug = {
@@ -43,16 +28,13 @@ export const LIMITED_BEFORE_LOCKING: PlantedBug = {
 export const SEATS_LEFT: PlantedBug = {
   name: 'seats_left',
   what: 'the last run of a family ends, and its seats do not',
-  ports: (ports) => withChanges(ports, (changes) => ({ ...changes, ended: [] })),
+  ports: (ports) =>
+    withDecision(ports, (decided) => ({ ...decided, reservations: { ...decided.reservations, ended: [] } })),
 };
 
 /** A seat whose rate limit is over would be tried by everybody at once. */
 export const PROBES_FORGOTTEN: PlantedBug = {
   name: 'probes_forgotten',
   what: 'that somebody tries a seat after its rate limit is written nowhere',
-  ports: (ports) =>
-    withChanges(ports, (changes) => ({
-      ...changes,
-      tenants: changes.tenants.map((tenant) => ({ ...tenant, probes: [] })),
-    })),
+  ports: (ports) => withTenants(ports, (tenant) => ({ ...tenant, probes: [] })),
 };
