@@ -7,6 +7,12 @@ const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url
 /** Tests that start engines, workers and databases as processes and kill them; they come after the others. */
 const PROCESS_TESTS = ['test/e2e/**/*.test.ts', 'test/fault/**/*.test.ts'];
 
+/** Those of them that say how soon something is done, or keep both cores busy: nothing runs beside them. */
+const ALONE = [
+  'test/e2e/dev.test.ts',
+  ...['kill-suite', 'overload', 'slates-hot'].map((name) => `test/fault/${name}.test.ts`),
+];
+
 export default defineConfig({
   resolve: {
     alias: {
@@ -40,12 +46,23 @@ export default defineConfig({
         test: {
           name: 'process',
           include: PROCESS_TESTS,
-          exclude: ['**/node_modules/**', 'test/fixtures/**'],
+          exclude: ['**/node_modules/**', 'test/fixtures/**', ...ALONE],
           testTimeout: 300_000,
           hookTimeout: 120_000,
           // They mostly wait: for timers, and for what was killed.
           maxWorkers: 2,
           sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'alone',
+          include: ALONE,
+          testTimeout: 300_000,
+          hookTimeout: 120_000,
+          maxWorkers: 1,
+          sequence: { groupOrder: 2 },
         },
       },
     ],

@@ -92,7 +92,7 @@ describe('stored decisions', () => {
     const pools: string[] = [];
     for (const [index, fields] of STRATEGIES.entries()) pools.push(await poolOf(fields, index));
     for (let made = 0; made < DECISIONS; made += PER_CALL) {
-      const items = Array.from({ length: PER_CALL }, (_, index) => ({
+      const items = Array.from({ length: Math.min(PER_CALL, DECISIONS - made) }, (_, index) => ({
         pool_id: pools[(made + index) % pools.length],
         routable: { id: `work-${made + index}`, attributes: { account: `a${index % 7}`, amount: index / 3 } },
       }));

@@ -112,10 +112,11 @@ describe('claims from code', () => {
 
 describe('a loop that claims for a recipient', () => {
   it('does what is offered, releases what fails, and takes up what it had', { timeout: 30_000 }, async () => {
-    const pond = await pondOf({}, [{ maxConcurrent: 1 }]);
-    const [recipientId = ''] = pond.ids;
-    const [had = '', good = '', bad = ''] = await pond.put('had', 'good', 'bad');
+    const pond = await pondOf({}, [{ maxConcurrent: 1 }, { maxConcurrent: 1 }]);
+    const [recipientId = '', other = ''] = pond.ids;
+    const [had = '', theirs = '', good = '', bad = ''] = await pond.put('had', 'theirs', 'good', 'bad');
     await claims.claim(had, recipientId);
+    await claims.claim(theirs, other);
     const [seen, told, ended]: [ClaimItemView[], string[], AbortController] = [[], [], new AbortController()];
     const handler = (item: ClaimItemView): void => {
       seen.push(item);
@@ -134,7 +135,8 @@ describe('a loop that claims for a recipient', () => {
     );
     expect(told).toEqual(['RangeError: not today']);
     const states = (await claims.list(pond.queueId)).items.map(({ state }) => state);
-    expect(states).toEqual(['COMPLETED', 'COMPLETED', 'OPEN', 'COMPLETED']);
+    // What somebody else has is not taken up.
+    expect(states).toEqual(['COMPLETED', 'CLAIMED', 'COMPLETED', 'OPEN', 'COMPLETED']);
     const { rows } = await database.db.query<{ reason: string }>(
       "select reason from ductor.audit where reason = 'not today'",
     );

@@ -30,8 +30,11 @@ const LIMITS = [4, 5, 6, 7, 8, 9];
 /** Of one of them, so that days matter. */
 const DAILY_LIMIT = 25;
 const SKEW_MS = 600_000;
-/** From when the apps begin to the end of the day: time enough for engines to find their leases run out by the leap. */
-const TO_MIDNIGHT_US = 8_000_000;
+/**
+ * From when the apps begin to the end of the day: time enough for engines to find their leases run out by the leap, and
+ * for what the first day is to see.
+ */
+const TO_MIDNIGHT_US = 16_000_000;
 /** Admissions that each of the two days is to see. */
 const ADMISSIONS = 300;
 const DAY_US = 86_400_000_000;

@@ -409,7 +409,7 @@ export const COMMENTS: Readonly<Record<string, string>> = {
   "ductor.v1.ListAuditEventsRequest.object_id": "Only what was done to the object of this id.",
   "ductor.v1.ListAuditEventsRequest.object_kind": "Only what was done to objects of this kind.",
   "ductor.v1.ListCapacityRequest.pool_id": "Empty: all pools.",
-  "ductor.v1.ListClaimItemsRequest.recipient_id": "Only what is offered to this recipient, or was claimed by it. Empty: all.",
+  "ductor.v1.ListClaimItemsRequest.recipient_id": "Only what is open and offered to this recipient, or was claimed by it. Empty: all.",
   "ductor.v1.ListClaimItemsRequest.state": "CLAIM_STATE_UNSPECIFIED: in any.",
   "ductor.v1.ListDeadLettersRequest.cursor": "Where the call before ended.",
   "ductor.v1.ListDeadLettersRequest.family_slug": "Only runs of this workflow.",

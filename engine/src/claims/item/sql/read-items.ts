@@ -31,7 +31,8 @@ export interface ItemQuery {
 const listText = (state: string): string => `select ${ITEM_COLUMNS} from ductor.claim_item i
     where i.tenant_id = $1::uuid and i.queue_id = $2::uuid ${state}
       and ($4::uuid is null or i.claimed_by = $4::uuid
-        or (i.claimants[1:i.visible] @> array[$4::uuid] and not i.declined @> array[$4::uuid]))
+        or (i.state = 'open' and i.claimants[1:i.visible] @> array[$4::uuid]
+          and not i.declined @> array[$4::uuid]))
       and ($5::bigint is null or (i.queued_at, i.item_id) > ($5::bigint, $6::uuid))
     order by i.queued_at, i.item_id limit $7`;
 

@@ -195,7 +195,7 @@ export interface ListClaimItemsRequest {
   queueId: string;
   /** CLAIM_STATE_UNSPECIFIED: in any. */
   state: ClaimState;
-  /** Only what is offered to this recipient, or was claimed by it. Empty: all. */
+  /** Only what is open and offered to this recipient, or was claimed by it. Empty: all. */
   recipientId: string;
   pagination: Pagination | undefined;
 }
