@@ -123,11 +123,11 @@ class Cluster {
 interface Told {
   readonly accepted: Set<string>;
   readonly refused: Map<string, string>;
-  /** Refused after an engine died that may have accepted them. */
+  /** Refused after a try that may have been accepted: an engine died over it, or could not say. */
   readonly unsure: Set<string>;
 }
 
-/** Sends a signal, again by another engine when the first one dies over it. */
+/** Sends a signal, again by another engine when the first one dies over it, and when what it says may pass. */
 async function send(cluster: Cluster, sender: number, runId: string, id: string, told: Told): Promise<boolean> {
   const signal: Signal = { name: 'note', id, payload: jsonValue(sender), by: '' };
   for (let tries = 0; ; tries += 1) {
@@ -138,7 +138,12 @@ async function send(cluster: Cluster, sender: number, runId: string, id: string,
       told.accepted.add(id);
       return true;
     } catch (error) {
-      told.refused.set(id, DuctorError.from(error).code);
+      const { code, kind } = DuctorError.from(error);
+      if (kind.retryable) {
+        await pause(GAP_MS);
+        continue;
+      }
+      told.refused.set(id, code);
       if (tries > 0) told.unsure.add(id);
       return false;
     }
