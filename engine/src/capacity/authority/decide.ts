@@ -74,7 +74,8 @@ function decideOne(account: Account, wanted: Wanted): Decided {
   const { dailyLimit } = account;
   const fits =
     (limit === 0 || used + wanted.units <= limit) && (dailyLimit === 0 || usedToday + wanted.units <= dailyLimit);
-  return { ...wanted, used, limit, usedToday, dailyLimit, fits };
+  const { recipientId, units, pinned } = wanted;
+  return { recipientId, units, pinned, used, limit, usedToday, dailyLimit, fits };
 }
 
 function taken(account: Account, units: number, taking: Taking): Account {

@@ -53,9 +53,11 @@ export function projectionOf(value: unknown, paths: readonly Path[]): unknown {
       const way = path.slice(0, length);
       const found = valueAt(value, way);
       if (found === undefined) continue;
+      const projectedThere = valueAt(projected, way);
       // Above the end only what is no object is met as a value; an object without the name is met as "no such name".
-      if (length === path.length || !isObject(found)) projected = withValueAt(projected, way, found);
-      else if (valueAt(projected, way) === undefined) projected = withValueAt(projected, way, {});
+      const kept = length === path.length || !isObject(found) ? found : (projectedThere ?? {});
+      // Several expressions often read the same: what is there already is not copied once more.
+      if (projectedThere !== kept) projected = withValueAt(projected, way, kept);
       break;
     }
   }

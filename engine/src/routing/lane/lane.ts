@@ -29,6 +29,8 @@ const MAX_BATCH = 64;
 const MAX_WAITING = 10_000;
 /** How often a call is decided that did not count. */
 const MAX_TRIES = 12;
+/** Of a call without an idempotency key. */
+const NO_FINGERPRINT = Buffer.alloc(0);
 
 /** Calls of one tenant. */
 interface Queue {
@@ -66,10 +68,22 @@ export class RouteLane {
       throw new DuctorError('limit_exceeded', `${MAX_WAITING} calls of Route wait at this node`);
     }
     return new Promise((resolve, reject) => {
-      const fingerprint = call.idempotencyKey === '' ? Buffer.alloc(0) : fingerprintOf(call.ask);
-      const decisionId = this.#parts.newId();
-      const asked = { answers: new Map(), spentUs: 0 };
-      queue.calls.push({ ...call, ...asked, decisionId, fingerprint, reach: new Set(), tries: 0, resolve, reject });
+      const { principalId, ask, idempotencyKey } = call;
+      // Written out: it is made for every call, and objects spread together are slow.
+      queue.calls.push({
+        tenantId,
+        principalId,
+        ask,
+        idempotencyKey,
+        fingerprint: idempotencyKey === '' ? NO_FINGERPRINT : fingerprintOf(ask),
+        decisionId: this.#parts.newId(),
+        answers: new Map(),
+        spentUs: 0,
+        reach: new Set(),
+        tries: 0,
+        resolve,
+        reject,
+      });
       this.#wake(tenantId, queue);
     });
   }
