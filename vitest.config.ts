@@ -10,7 +10,7 @@ const PROCESS_TESTS = ['test/e2e/**/*.test.ts', 'test/fault/**/*.test.ts'];
 /** Those of them that say how soon something is done, or keep both cores busy: nothing runs beside them. */
 const ALONE = [
   'test/e2e/dev.test.ts',
-  ...['kill-suite', 'overload', 'slates-hot'].map((name) => `test/fault/${name}.test.ts`),
+  ...['kill-suite', 'overload', 'quarantine', 'slates-hot'].map((name) => `test/fault/${name}.test.ts`),
 ];
 
 export default defineConfig({

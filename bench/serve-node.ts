@@ -5,6 +5,7 @@ import { startTestNode, type TestNode } from '../engine/src/api/grpc/testing/tes
 import { createTestDatabase } from '../engine/src/store/testing/index.js';
 import type { Database } from '../engine/src/store/index.js';
 import { compiled } from './compiled.js';
+import { ENGINE_FLAGS } from './peers/places.js';
 
 /**
  * Serves until the parent says anything but "cpu", which it answers with { cpuUs, rssBytes }.
@@ -30,9 +31,6 @@ export async function serveNode(
   });
 }
 
-/** As the container starts a node: what a batch holds does not outlive a small young generation's collections. */
-const NODE_FLAGS = ['--max-semi-space-size=64'];
-
 /** What a node has taken so far. */
 export interface Usage {
   readonly cpuUs: number;
@@ -53,7 +51,7 @@ export interface ServedNode<Hello> {
  * @param file its import.meta.url; there, the argument "serve" leads to serveNode
  */
 export async function startNode<Hello extends { readonly address: string }>(file: string): Promise<ServedNode<Hello>> {
-  const child = fork(await compiled(fileURLToPath(file)), ['serve'], { execArgv: NODE_FLAGS });
+  const child = fork(await compiled(fileURLToPath(file)), ['serve'], { execArgv: [...ENGINE_FLAGS] });
   const heard = <T>(): Promise<T> => new Promise((resolve) => void child.once('message', resolve));
   return {
     hello: await heard<Hello>(),

@@ -76,12 +76,14 @@ function redisChecks() {
 const LONG_SUITES = [
   ...['stores-differ', 'routing-replay', 'postgres-mailbox-race'].map((name) => `test/contract/${name}`),
   ...['pools/schedule/business-time', 'routing/decisions/replay'].map((name) => `engine/src/${name}`),
+  'test/fault/admission',
 ];
 
 /** All of their cases. */
 function lengthCheck() {
   const env = { DUCTOR_TEST_LENGTH: 'full' };
-  return { name: 'long tests in full', command: 'vitest', args: ['run', ...LONG_SUITES], env, isVitest: true };
+  const args = ['run', ...LONG_SUITES];
+  return { name: 'long tests in full', command: 'vitest', args, env, isVitest: true, limitMinutes: 20 };
 }
 
 /** More inputs than `npm test` gives each target. */

@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { startApp } from './app-process.js';
 import { Member } from './member.js';
 import type { Arena, Peer, SetUp } from './peer.js';
-import { ENGINE_BIN, PROFILE_HOOK, freePorts } from './places.js';
+import { ENGINE_BIN, ENGINE_FLAGS, PROFILE_HOOK, freePorts } from './places.js';
 import type { BenchServer } from './server.js';
 import { until } from './wait.js';
 
@@ -118,7 +118,11 @@ class DuctorArena implements Arena {
     const engine = new Member({
       name: 'ductor engine',
       command: process.execPath,
-      args: [...(isProfiled ? ['--import', PROFILE_HOOK] : []), ENGINE_BIN, 'start', '--ready-file', file],
+      args: [
+        ...ENGINE_FLAGS,
+        ...(isProfiled ? ['--import', PROFILE_HOOK] : []),
+        ...[ENGINE_BIN, 'start', '--ready-file', file],
+      ],
       env: {
         DATABASE_URL: server.url(this.#database),
         DUCTOR_SECRET: secret,

@@ -10,6 +10,8 @@ export const ROOT = at('../../');
 export const BENCH = at('../');
 /** The engine's command. */
 export const ENGINE_BIN = at('../../engine/bin/ductor.js');
+/** Flags of node, as the container starts a node: what a batch holds does not outlive a small young generation. */
+export const ENGINE_FLAGS: readonly string[] = ['--max-semi-space-size=64'];
 /** The compiled process of the bench. */
 export const PARTICIPANT = at('../dist/participant.js');
 /** Loaded into processes that are profiled. */

@@ -1,4 +1,4 @@
 /** Entry of the command `ductor`: reads arguments and environment, starts. */
-import { runProgram } from './cli/index.js';
+import { endProcess, runProgram } from './cli/index.js';
 
-process.exitCode = await runProgram(process.argv, process.env);
+endProcess(await runProgram(process.argv, process.env));

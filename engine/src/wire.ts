@@ -2,6 +2,7 @@
  * Builds the rooms of a node and joins them. The only file that may know all of them.
  *
  *   starting (database checked and migrated, door open but refusing) -> serving -> stopping -> stopped
+ *   starting -> (something failed) -> stopped: nothing of it is left, and its port is free
  */
 import { createDoors, type Doors } from './api/index.js';
 import {
@@ -23,6 +24,7 @@ import {
   type Random,
   type Repeating,
   type SystemClock,
+  sleep,
   systemClock,
   systemRandom,
   uuidV7,
@@ -38,6 +40,7 @@ import type { Database } from './store/index.js';
 import { type Log, type Metrics, createMetrics, registerBridgeMetrics } from './telemetry/index.js';
 import { type Tenancy, createTenancy } from './tenancy/index.js';
 import {
+  type Coordinator,
   createCoordinator,
   CLAIM_WAITERS,
   QUEUE_WAITERS,
@@ -71,6 +74,8 @@ export interface RunningEngine {
 
 /** How long calls to endpoints, and those of HTTP steps, may still take when the node stops. */
 const CALLS_DRAIN_MS = 5_000;
+/** How long the parts of a node may take to end that could not start: its database may be gone. */
+const ABANDON_MS = 5_000;
 
 /**
  * Starts a node. Resolves when it owns its shards and answers.
@@ -138,29 +143,57 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
     ...{ ...routing, tls: tlsFiles(settings) },
     ...{ metricsAccess: settings.DUCTOR_METRICS, callsPerKey: settings.DUCTOR_CALLS_PER_KEY },
   });
-  advertised.address = await listen(doors, settings);
-  await maintainRuns(db);
-  const late = lateWork({ db, clock, log, metrics, routing });
-  const housekeeping = startHousekeeping({ ...node, metrics, log });
-  for (const invoker of [bridge, desk]) invoker.attach(coordinator);
-  await coordinator.run();
-  for (const part of [endpoints, driver, shadows, late, relays]) await part?.start();
+  const repeated: { stop(): Promise<void> }[] = [driver, shadows];
+  const parts = { doors, bridge, endpoints, desk, relays, coordinator, tenancy, repeated, stores: [runs, cluster] };
+  try {
+    advertised.address = await listen(doors, settings);
+    await maintainRuns(db);
+    const late = lateWork({ db, clock, log, metrics, routing });
+    repeated.push(late, startHousekeeping({ ...node, metrics, log }));
+    for (const invoker of [bridge, desk]) invoker.attach(coordinator);
+    await coordinator.run();
+    for (const part of [endpoints, driver, shadows, late, relays]) await part?.start();
+  } catch (error) {
+    await Promise.race([stopParts(parts).catch(onError), sleep(clock, ABANDON_MS)]);
+    throw error;
+  }
   return {
     ...{ address: advertised.address, tenancy, metrics },
     async stop() {
-      doors.drain();
-      bridge.drain();
-      await Promise.all([endpoints.drain(CALLS_DRAIN_MS), desk.drain(CALLS_DRAIN_MS)]);
-      await Promise.all([driver, shadows, late, housekeeping].map((part) => part.stop()));
-      await relays?.stop();
-      await coordinator.stop();
-      for (const part of [endpoints, desk, bridge, relays]) part?.close();
-      await doors.close();
-      await tenancy.trail.flush();
-      await Promise.all([runs.close(), cluster.close(), bus.close()]);
+      await stopParts(parts);
+      await bus.close();
       await db.close();
     },
   };
+}
+
+/** Parts of a node that serves, or was about to. */
+interface Parts {
+  readonly doors: Doors;
+  readonly bridge: Bridge;
+  readonly endpoints: Endpoints;
+  readonly desk: HttpDesk;
+  readonly relays: ReturnType<typeof createRelaying>['driver'];
+  readonly coordinator: Pick<Coordinator, 'stop'>;
+  readonly tenancy: Tenancy;
+  /** What looks at something again and again. */
+  readonly repeated: readonly { stop(): Promise<void> }[];
+  readonly stores: readonly { close(): Promise<void> }[];
+}
+
+/** Ends them all, whichever have begun; bus and database are still needed for it. */
+async function stopParts(parts: Parts): Promise<void> {
+  const { doors, bridge, endpoints, desk, relays } = parts;
+  doors.drain();
+  bridge.drain();
+  await Promise.all([endpoints.drain(CALLS_DRAIN_MS), desk.drain(CALLS_DRAIN_MS)]);
+  await Promise.all(parts.repeated.map((part) => part.stop()));
+  await relays?.stop();
+  await parts.coordinator.stop();
+  for (const part of [endpoints, desk, bridge, relays]) part?.close();
+  await doors.close();
+  await parts.tenancy.trail.flush();
+  await Promise.all(parts.stores.map((store) => store.close()));
 }
 
 /** Routing, with a key of its own for the seeds of random choices. */

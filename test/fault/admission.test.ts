@@ -3,50 +3,29 @@
  * released too early and nothing left, no deadlock. Three ways to do it wrong are each found out.
  */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { cases } from '../../engine/src/kernel/testing/test-length.js';
 import { testDatabase } from '../../engine/src/store/testing/index.js';
 import type { Row } from '../../engine/src/store/index.js';
 import { findCapacityDefects } from '../../engine/src/workflow/index.js';
+import { capacitiesFor, deadlocks, disagreements, leftovers, violations } from '../support/admission-checks.js';
 import { AdmissionWorld, type Bug, type Pace } from '../support/admission-world.js';
 import { ensureTenant } from '../support/test-tenant.js';
 
 const SESSIONS = 16;
 const KILLS = 0.04;
-/** The long form: DUCTOR_ADMISSION_OPERATIONS=30000. */
-const OPERATIONS = Number(process.env['DUCTOR_ADMISSION_OPERATIONS'] ?? 1_500);
+/** In full in CI's longer lane. */
+const OPERATIONS = cases(1_500, 30_000);
 const LIMIT_MS = 60_000 + OPERATIONS * 20;
-const CAPACITIES = [
-  { max_concurrent: 1, daily_limit: 0 },
-  { max_concurrent: 2, daily_limit: 0 },
-  { max_concurrent: 3, daily_limit: 0 },
-  { max_concurrent: 4, daily_limit: OPERATIONS },
-  { max_concurrent: 0, daily_limit: 60 },
-];
-
 const SLOW: Pace = { few: 4, slow: 0.8 };
 
 const database = testDatabase();
 let tenantId = '';
 
-async function violations(): Promise<readonly string[]> {
-  const { rows } = await database.db.query<Row & { what: string }>('select distinct what from ductor.test_violation');
-  return rows.map(({ what }) => what);
-}
-
 async function worldOf(bug: Bug, seed: number, pace?: Pace): Promise<AdmissionWorld> {
   const world = new AdmissionWorld(database.db, tenantId, bug, seed, pace);
-  await world.open(CAPACITIES);
+  await world.open(capacitiesFor(OPERATIONS));
   await database.db.query('truncate ductor.test_violation');
   return world;
-}
-
-/** Where accounts, reservations and slates say different things, in one snapshot each. */
-async function disagreements(): Promise<readonly string[]> {
-  const partial = await database.db.query(
-    `select 1 from ductor.capacity_reservation group by tenant_id, root_id, chain_id, digest
-      having count(*) <> max(place) + 1`,
-  );
-  const kinds = (await findCapacityDefects(database.db)).map(({ kind }) => kind);
-  return [...kinds, ...partial.rows.map(() => 'a part of a slate')];
 }
 
 describe(`over ${OPERATIONS} operations at ${SESSIONS} sessions, some of which are cut in the middle`, () => {
@@ -58,7 +37,7 @@ describe(`over ${OPERATIONS} operations at ${SESSIONS} sessions, some of which a
     own = tenantId = await ensureTenant(database.db);
     world = await worldOf({}, 1);
     await world.work(SESSIONS, OPERATIONS, KILLS);
-    midst = await disagreements();
+    midst = await disagreements(database.db);
     await world.end();
   }, LIMIT_MS);
 
@@ -68,33 +47,27 @@ describe(`over ${OPERATIONS} operations at ${SESSIONS} sessions, some of which a
   });
 
   it('I1: no admission leaves anybody above a limit', async () => {
-    expect(await violations()).not.toContain('above its limit');
+    expect(await violations(database.db)).not.toContain('above its limit');
   });
 
   it('I2, I3: accounts say what reservations say, and slates are whole, in the midst and at the end', async () => {
     expect(midst).toEqual([]);
-    expect(await disagreements()).toEqual([]);
+    expect(await disagreements(database.db)).toEqual([]);
   });
 
   it('I4: a day is never exceeded, and a release lowers nothing of it', async () => {
-    const found = await violations();
+    const found = await violations(database.db);
     for (const what of ['above the limit of its day', 'a day was refunded']) expect(found).not.toContain(what);
   });
 
   it('I8: nothing is released over somebody who is open, and nothing is left after the last', async () => {
-    expect(await violations()).not.toContain('released while somebody below was open');
-    for (const table of ['capacity_reservation', 'capacity_family']) {
-      const left = await database.db.query(`select 1 from ductor.${table} where tenant_id = $1::uuid`, [own]);
-      expect(left.rowCount).toBe(0);
-    }
+    expect(await violations(database.db)).not.toContain('released while somebody below was open');
+    expect(await leftovers(database.db, own)).toBe(0);
   });
 
   it('I9: nothing dies of a deadlock', async () => {
     expect([...world.tally.errors]).toEqual([]);
-    const { rows } = await database.db.query(
-      'select deadlocks::integer as deadlocks from pg_stat_database where datname = current_database()',
-    );
-    expect(rows).toEqual([{ deadlocks: 0 }]);
+    expect(await deadlocks(database.db)).toBe(0);
   });
 
   it('I11: whoever is cut has done all or nothing', async () => {
@@ -104,7 +77,7 @@ describe(`over ${OPERATIONS} operations at ${SESSIONS} sessions, some of which a
   });
 
   it('I14: no day goes back', async () => {
-    expect(await violations()).not.toContain('a day went back');
+    expect(await violations(database.db)).not.toContain('a day went back');
   });
 
   it('I15: decisions made again from the numbers they recorded come to the same', { timeout: LIMIT_MS }, async () => {
@@ -132,7 +105,7 @@ describe('admission', () => {
     await world.work(SESSIONS, 400, 0);
     await world.end();
     expect([...world.tally.errors]).toEqual([]);
-    expect(await violations()).toEqual([]);
+    expect(await violations(database.db)).toEqual([]);
     expect(await findCapacityDefects(database.db)).toEqual([]);
   });
 
@@ -149,7 +122,7 @@ describe('admission', () => {
       const world = await worldOf(bug, seed, SLOW);
       await world.work(SESSIONS, 400, 0);
       await world.end();
-      for (const what of [...(await violations()), ...world.tally.errors.keys()]) found.add(what);
+      for (const what of [...(await violations(database.db)), ...world.tally.errors.keys()]) found.add(what);
       for (const { kind } of await findCapacityDefects(database.db)) found.add(kind);
       await database.db.query(
         'truncate ductor.capacity_reservation, ductor.capacity_authority, ductor.capacity_family',

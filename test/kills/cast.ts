@@ -59,7 +59,9 @@ export class Cast {
     this.victims = [
       ...engines.map((engine): Victim => ({
         ...{ kind: 'engine', name: engine.name, engine },
-        ...{ child: () => engine.child, restart: () => engine.start() },
+        child: () => engine.child,
+        // An engine whose database dies while it starts ends; it is started again, as by any supervisor.
+        restart: () => retrying(() => engine.start(), 60_000),
       })),
       ...workers.map(({ name }, index): Victim => ({
         ...{ kind: 'worker', name, engine: undefined },

@@ -55,6 +55,15 @@ export class Load {
     return this.#stillAtMs.some((atMs) => atMs > fromMs && atMs < toMs);
   }
 
+  /** Lets a run go on that is parked because of what happened to its workers and engines. False: it is not. */
+  async resume(runId: string): Promise<boolean> {
+    const run = this.#client.run(runId);
+    const { reason, code } = await run.explain();
+    const isKilled = reason === 'PARKED' && (code === 'worker_lost' || code === 'engine_crash');
+    if (isKilled) await run.resume();
+    return isKilled;
+  }
+
   /** Starts no more than asked for at least; resolves when all starts are acknowledged. */
   async end(): Promise<void> {
     this.#isOver = true;

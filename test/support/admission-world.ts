@@ -4,6 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { admissionOps, type Drawn, type WorldRun } from './admission-ops.js';
+import { WATCHES } from './admission-watches.js';
 import { memoryBus } from '../../engine/src/bus/index.js';
 import { createCelCompiler } from '../../engine/src/expressions/index.js';
 import { seededRandom, systemClock, systemRandom, unitInterval, uuidV7 } from '../../engine/src/kernel/index.js';
@@ -99,6 +100,8 @@ export class AdmissionWorld {
     readonly bug: Bug = {},
     seed = 1,
     readonly pace: Pace = { few: 40, slow: 0.05 },
+    /** Whose runs they are that it begins: after a crash another one can take them over. */
+    readonly owner = 'world',
   ) {
     const [clock, cel] = [this.#clock, createCelCompiler()];
     const random = seededRandom(seed);
@@ -132,6 +135,19 @@ export class AdmissionWorld {
   async begin(parent: WorldRun | null = null): Promise<WorldRun> {
     await this.#insert(parent);
     return this.runs.at(-1) ?? Promise.reject(new RangeError('no run'));
+  }
+
+  /** Takes over the open runs of owners that work no more. */
+  async adopt(owners: readonly string[]): Promise<void> {
+    const { rows } = await this.db.query<Row & { run_id: string; root_id: string | null; parent_id: string | null }>(
+      `select run_id, root_id, parent_id from ductor.runs
+        where tenant_id = $1::uuid and closed_at is null and family_slug = any ($2::text[]) order by run_id`,
+      [this.tenantId, owners],
+    );
+    for (const { run_id: runId, root_id: rootId, parent_id: parentId } of rows) {
+      const link = { rootId: rootId ?? runId, chainId: runId, parentId };
+      this.runs.push({ runId, ...link, isOpen: true, turn: Promise.resolve() });
+    }
   }
 
   /** One selection over a session of that number, and what it came to; what fails rejects. */
@@ -186,6 +202,11 @@ export class AdmissionWorld {
     for (const run of this.runs) {
       for (let tries = 0; run.isOpen && tries < 20; tries += 1) await this.#do(0, { kind: 'close', run }, false);
     }
+    await this.leave();
+  }
+
+  /** Closes its sessions; what is open stays so. */
+  async leave(): Promise<void> {
     for (const session of this.#sessions) await session?.close();
     this.#sessions = [];
   }
@@ -242,7 +263,7 @@ export class AdmissionWorld {
   async #insert(parent: WorldRun | null): Promise<void> {
     const runId = this.newId();
     const rootId = parent?.rootId ?? runId;
-    await insertRun(this.db, { tenantId: this.tenantId, runId }, parent);
+    await insertRun(this.db, { tenantId: this.tenantId, runId }, parent, this.owner);
     if (parent !== null) this.tally.born += 1;
     const link = { rootId, chainId: runId, parentId: parent?.runId ?? null };
     this.runs.push({ runId, ...link, isOpen: true, turn: Promise.resolve() });
@@ -337,40 +358,3 @@ const ALL_LOCKS = ['capacity_lock_accounts', 'capacity_lock_families', 'routing_
 
 /** The locks are to be taken once more: a family ended meanwhile, or a view was old. */
 class Again extends Error {}
-
-/** Written by the transaction that does it: what is rolled back was never so. */
-const WATCHES = [
-  `create or replace function ductor.test_watch_account() returns trigger language plpgsql as $$
-  declare most integer; daily integer;
-  begin
-    select (fields -> 'capacity' ->> 'max_concurrent')::integer, (fields -> 'capacity' ->> 'daily_limit')::integer
-      into most, daily from ductor.recipient where tenant_id = new.tenant_id and recipient_id = new.recipient_id;
-    if most > 0 and new.held > old.held and new.held + new.committed > most then
-      insert into ductor.test_violation values ('above its limit');
-    end if;
-    if daily > 0 and new.daily_admitted > old.daily_admitted and new.daily_admitted > daily then
-      insert into ductor.test_violation values ('above the limit of its day');
-    end if;
-    if new.day = old.day and new.daily_admitted < old.daily_admitted then
-      insert into ductor.test_violation values ('a day was refunded');
-    end if;
-    if new.day < old.day then insert into ductor.test_violation values ('a day went back'); end if;
-    return null;
-  end $$`,
-  `create or replace trigger test_watch_account after update on ductor.capacity_authority
-    for each row execute function ductor.test_watch_account()`,
-  `create or replace function ductor.test_watch_release() returns trigger language plpgsql as $$
-  begin
-    if exists (with recursive below as (
-        select run_id, closed_at from ductor.runs where run_id = old.chain_id
-        union all
-        select r.run_id, r.closed_at from below b join ductor.runs r on r.parent_id = b.run_id)
-      select 1 from below where closed_at is null) then
-      insert into ductor.test_violation values ('released while somebody below was open');
-    end if;
-    return null;
-  end $$`,
-  'drop trigger if exists test_watch_release on ductor.capacity_reservation',
-  `create constraint trigger test_watch_release after delete on ductor.capacity_reservation
-    deferrable initially deferred for each row execute function ductor.test_watch_release()`,
-];

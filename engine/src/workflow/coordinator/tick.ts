@@ -78,7 +78,8 @@ function contextOf(env: TickEnvironment, cell: RunCell, gate: Gate, current = ce
   const { clock, random, newId, heartbeats } = env;
   const nowUs = clock.nowUs() - clock.errorUs();
   const seed = random.uint32();
-  const context = { nowUs, seed, newId, gate, ...(current === null ? {} : { current }) };
+  const context: MachineContext =
+    current === null ? { nowUs, seed, newId, gate } : { nowUs, seed, newId, gate, current };
   if (heartbeats.isEmpty) return context;
   const { tenantId, runId } = cell;
   return { ...context, progressOf: (path, attempt) => heartbeats.progressOf({ tenantId, runId, path, attempt }) };
@@ -131,10 +132,9 @@ function sideBytes({ payloads = [], messages = [], successor }: TickWrite): numb
   return messages.reduce((sum, { body }) => sum + body.byteLength, moved);
 }
 
-/** The run key that a row frees by which its chain ends. */
-function freedBy({ closedAtUs, seq, status, runKey }: RunState): Pick<TickWrite, 'frees'> | undefined {
-  if (runKey === undefined || closedAtUs === null || seq === 1 || status === 'CONTINUED') return undefined;
-  return { frees: runKeyAsStartKey(runKey).key };
+/** Whether its chain ends by a row that is not its first one. */
+function endsItsChain({ closedAtUs, seq, status }: RunState): boolean {
+  return closedAtUs !== null && seq !== 1 && status !== 'CONTINUED';
 }
 
 /** What a tick that the machine computed comes to. Written for speed: once for each step of each run. */
@@ -153,7 +153,7 @@ function stepForward(
   const isDue = next.closedAtUs === null && snapshotDue(cell.journalBytes + entries.byteLength, cell.snapshotBytes);
   const snapshot = isDue ? encodeSnapshot(next, sink) : null;
   const payloads = sink.writes.size === 0 ? null : [...sink.writes.values()];
-  const write: TickWrite = {
+  const write: { -readonly [Field in keyof TickWrite]: TickWrite[Field] } = {
     tenantId: cell.tenantId,
     runId: cell.runId,
     seq: next.seq,
@@ -163,16 +163,16 @@ function stepForward(
     snapshot,
     startKey: next.seq === 1 ? (cell.start?.request.startKey ?? null) : null,
     consumed: consumedBy(inputs),
-    ...(result.messages.length === 0 ? {} : { messages: outgoing(cell, result.messages) }),
-    ...freedBy(next),
-    ...(next.seq === 1 ? { retentionMs: cell.start?.request.retentionMs ?? cell.plan?.retentionMs ?? null } : {}),
     by: next.seq === 1 ? (cell.start?.request.by ?? null) : null,
     // A run that ends with its first row was never known to anybody who could have sent it something; the box of one
     // that continues is that of its successor.
     needsEmptyBox: next.closedAtUs !== null && !isContinued(next) && next.seq > 1 && mayHaveMail(cell, next),
-    ...(payloads === null ? {} : { payloads }),
-    ...(result.successor === null ? {} : { successor: successorOf(result.successor, payloadBytes) }),
   };
+  if (next.runKey !== undefined && endsItsChain(next)) write.frees = runKeyAsStartKey(next.runKey).key;
+  if (next.seq === 1) write.retentionMs = cell.start?.request.retentionMs ?? cell.plan?.retentionMs ?? null;
+  if (result.messages.length > 0) write.messages = outgoing(cell, result.messages);
+  if (payloads !== null) write.payloads = payloads;
+  if (result.successor !== null) write.successor = successorOf(result.successor, payloadBytes);
   const bytes = ROW_BYTES + entries.byteLength + (snapshot === null ? 0 : snapshot.byteLength) + sideBytes(write);
   return { cell, inputs, dispositions, next, commands, write, bytes, gated: null, parks };
 }

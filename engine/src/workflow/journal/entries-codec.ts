@@ -34,7 +34,6 @@ import {
   requiredError,
   requiredValue,
   toStoredError,
-  toStoredKeys,
   toStoredSource,
   toStoredValue,
   unreadable,
@@ -52,9 +51,10 @@ function storedStepEntry(entry: StepEntry): Stored {
   const { path } = entry;
   switch (entry.kind) {
     case 'step_scheduled': {
-      const { attempt, input, startByUs } = entry;
-      const value = { path, attempt, input: toStoredSource(input), startByUs: BigInt(startByUs ?? 0) };
-      return { $case: 'stepScheduled', value: { ...value, ...toStoredKeys(entry.keys) } };
+      const { attempt, keys } = entry;
+      const [input, startByUs] = [toStoredSource(entry.input), BigInt(entry.startByUs ?? 0)];
+      const [fairnessKey, idempotencyKey] = [keys?.fairness ?? '', keys?.idempotency ?? ''];
+      return { $case: 'stepScheduled', value: { path, attempt, input, startByUs, fairnessKey, idempotencyKey } };
     }
     case 'step_running': {
       const { attempt, worker, deadlineUs } = entry;

@@ -146,8 +146,8 @@ function statusOf(draft: Draft): RunStatus {
 
 /** The state after row `seq`; the draft must not be used any more. */
 export function finishDraft(draft: Draft, seq: number): RunState {
-  const { traceparent, runKey } = draft;
-  const state: RunState = {
+  const { traceparent, runKey, signals } = draft;
+  const state: { -readonly [Field in keyof RunState]: RunState[Field] } = {
     tenantId: draft.before.tenantId,
     runId: draft.before.runId,
     familySlug: draft.familySlug,
@@ -175,10 +175,9 @@ export function finishDraft(draft: Draft, seq: number): RunState {
     gate: draft.gate,
     steps: draft.steps.done(),
   };
-  return {
-    ...state,
-    ...(draft.signals === EMPTY_BOX ? {} : { signals: draft.signals }),
-    ...(traceparent === undefined ? {} : { traceparent }),
-    ...(runKey === undefined ? {} : { runKey }),
-  };
+  // Assigned: once a tick, and objects spread together are slow.
+  if (signals !== EMPTY_BOX) state.signals = signals;
+  if (traceparent !== undefined) state.traceparent = traceparent;
+  if (runKey !== undefined) state.runKey = runKey;
+  return state;
 }
