@@ -75,7 +75,10 @@ function redisChecks() {
 /** Tests of which `npm test` goes through a part of the cases. */
 const LONG_SUITES = [
   ...['stores-differ', 'routing-replay', 'postgres-mailbox-race'].map((name) => `test/contract/${name}`),
-  ...['pools/schedule/business-time', 'routing/decisions/replay'].map((name) => `engine/src/${name}`),
+  ...['pools/schedule/business-time', 'routing/decisions/replay', 'expressions/differential'].map(
+    (name) => `engine/src/${name}`,
+  ),
+  'test/contract/seats',
   'test/fault/admission',
 ];
 

@@ -7,12 +7,13 @@ import { beforeAll, expect, it } from 'vitest';
 import { poolKeyText, releaseOwners, writeProbes, type PoolView } from '../../engine/src/routing/index.js';
 import { writeBindings } from '../../engine/src/routing/standing/sql/known-keys.js';
 import { NEVER_US } from '../../engine/src/routing/strategies/seat-key.js';
+import { cases } from '../../engine/src/kernel/testing/test-length.js';
 import { replaceDatabaseClock, testDatabase, type DatabaseClock } from '../../engine/src/store/testing/index.js';
 import { MemorySeats } from '../../engine/src/workflow/testing/memory-seats.js';
 import { SeatWorld, type SeatPool } from '../support/seat-world.js';
 import { ensureTenant } from '../support/test-tenant.js';
 
-const HISTORIES = Number(process.env['DUCTOR_SEAT_HISTORIES'] ?? 25);
+const HISTORIES = cases(25, 500);
 const [SEATS, OWNERS] = [3, 4];
 
 const database = testDatabase();

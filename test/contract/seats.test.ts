@@ -5,6 +5,7 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { hash64 } from '../../engine/src/routing/core/hash.js';
+import { cases } from '../../engine/src/kernel/testing/test-length.js';
 import { replaceDatabaseClock, testDatabase, type DatabaseClock } from '../../engine/src/store/testing/index.js';
 import { PoolManager } from '../../sdk/src/pools/pool-manager.js';
 import type { AccountSeatASTNode, ModelASTNode, PoolNode } from '../../sdk/src/pools/pool-node.js';
@@ -13,8 +14,8 @@ import { SeatWorld, type Got, type SeatPool } from '../support/seat-world.js';
 import { replayStored } from '../support/replay-stored.js';
 import { ensureTenant } from '../support/test-tenant.js';
 
-/** The long form: DUCTOR_SEAT_HISTORIES=500. */
-const HISTORIES = Number(process.env['DUCTOR_SEAT_HISTORIES'] ?? 25);
+/** In full in CI's longer lane. */
+const HISTORIES = cases(25, 500);
 const RUNS = 4;
 const SEATS = 4;
 const LIMIT_MS = 60_000 + HISTORIES * 5_000;
