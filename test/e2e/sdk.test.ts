@@ -10,7 +10,7 @@ import {
   type RunStateName,
   type Worker,
 } from '@ductor/sdk';
-import { beforeAll, describe, expect, expectTypeOf, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
 import { type Engine, startEngine } from '../support/engine.js';
 import { cleanUpProcesses } from '../support/processes.js';
@@ -104,22 +104,20 @@ const shared = (name: string): AnyWorkflow =>
 
 let engine: Engine;
 let client: DuctorClient;
+let workers: readonly Worker[] = [];
 beforeAll(async () => {
   engine = await startEngine({ dataDir: dataFolder('sdk') });
   const connection = { engine: engine.address, apiKey: engine.apiKey };
   client = new DuctorClient(connection);
   const start = (workflows: NonNullable<Parameters<typeof createWorker>[0]['workflows']>, capacity: number): Worker =>
     createWorker({ ...connection, workflows, capacity, handleSignals: false });
-  const workers = [
-    start([shaky, handled, failing, patient], 50),
-    start([shared('left')], 5),
-    start([shared('right')], 5),
-  ];
+  workers = [start([shaky, handled, failing, patient], 50), start([shared('left')], 5), start([shared('right')], 5)];
   await Promise.all(workers.map(({ ready }) => ready));
-  return async () => {
-    client.close();
-    await Promise.all(workers.map((worker) => worker.stop()));
-  };
+});
+// While the engine is still there: a worker stops once its last results are taken.
+afterAll(async () => {
+  client?.close();
+  await Promise.all(workers.map((worker) => worker.stop()));
 });
 
 describe('a typed workflow', () => {

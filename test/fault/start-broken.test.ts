@@ -22,8 +22,9 @@ it('ends, and can be started again on its port', { timeout: 120_000 }, async () 
   const { address } = engine;
   await engine.stop();
   // By then the doors are open.
-  proxy.cutNext('ensure_journal_partitions', 'before');
+  const cut = proxy.cutNext('ensure_journal_partitions', 'before');
   await expect(engine.start()).rejects.toThrow('ended before it was ready');
+  await cut;
   expect((await engine.child.exited).code).toBe(1);
   expect(engine.child.output).toContain('database_unavailable');
   await engine.start();
