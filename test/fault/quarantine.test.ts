@@ -134,8 +134,8 @@ describe('a run that ends its engine', () => {
     );
     expect(deaths).toBeGreaterThanOrEqual(3);
     expect(deaths).toBeLessThanOrEqual(5);
-    // A lease for each of the two engines that those go down with who are tried in one group with the killer, until they
-    // are tried alone, one after the other; and moments. While all engines were down nobody could go on.
+    // A lease for each of the two engines that those go down with who are tried in one group with the killer, until
+    // they are tried alone, one after the other; and moments. While all engines were down nobody could go on.
     expect(gapMs).toBeLessThanOrEqual(2 * LEASE_MS + ALONE_MS + 2 * slowestStartMs + darkMs);
     const after = deaths;
     const explained = await retrying(() => client.run(id).explain());

@@ -1,7 +1,8 @@
 /**
  * Random programs, evaluated here and by @bufbuild/cel, an independent implementation that passes all of the core
- * conformance tests. Both must yield the same value, or both must fail. There are 2,000 in `npm test` and 60,000 in CI's
- * longer lane; DUCTOR_CEL_SEED says where to start. Mixed arithmetic is not generated: it is where we differ on purpose.
+ * conformance tests. Both must yield the same value, or both must fail. There are 2,000 in `npm test` and 60,000 in
+ * CI's longer lane; DUCTOR_CEL_SEED says where to start. Mixed arithmetic is not generated: it is where we differ on
+ * purpose.
  */
 import * as oracle from '@bufbuild/cel';
 import { strings } from '@bufbuild/cel/ext';
