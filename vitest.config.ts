@@ -13,6 +13,9 @@ const ALONE = [
   ...['kill-suite', 'overload', 'quarantine', 'slates-hot'].map((name) => `test/fault/${name}.test.ts`),
 ];
 
+/** Starting engines and databases takes its time. */
+const PROCESS_LIMITS = { testTimeout: 300_000, hookTimeout: 120_000 };
+
 export default defineConfig({
   resolve: {
     alias: {
@@ -47,8 +50,7 @@ export default defineConfig({
           name: 'process',
           include: PROCESS_TESTS,
           exclude: ['**/node_modules/**', 'test/fixtures/**', ...ALONE],
-          testTimeout: 300_000,
-          hookTimeout: 120_000,
+          ...PROCESS_LIMITS,
           // They mostly wait: for timers, and for what was killed.
           maxWorkers: 2,
           sequence: { groupOrder: 1 },
@@ -59,8 +61,7 @@ export default defineConfig({
         test: {
           name: 'alone',
           include: ALONE,
-          testTimeout: 300_000,
-          hookTimeout: 120_000,
+          ...PROCESS_LIMITS,
           maxWorkers: 1,
           sequence: { groupOrder: 2 },
         },

@@ -24,7 +24,6 @@ import {
   type Random,
   type Repeating,
   type SystemClock,
-  sleep,
   systemClock,
   systemRandom,
   uuidV7,
@@ -154,7 +153,7 @@ async function serve(options: EngineOptions, node: Node): Promise<RunningEngine>
     await coordinator.run();
     for (const part of [endpoints, driver, shadows, late, relays]) await part?.start();
   } catch (error) {
-    await Promise.race([stopParts(parts).catch(onError), sleep(clock, ABANDON_MS)]);
+    await abandon(parts, clock, onError);
     throw error;
   }
   return {
@@ -179,6 +178,18 @@ interface Parts {
   /** What looks at something again and again. */
   readonly repeated: readonly { stop(): Promise<void> }[];
   readonly stores: readonly { close(): Promise<void> }[];
+}
+
+/** Ends the parts of a node that could not start, or leaves those that take too long. */
+async function abandon(parts: Parts, clock: SystemClock, onError: (error: unknown) => void): Promise<void> {
+  await new Promise<void>((resolve) => {
+    // Cancelled: a timer that is left would keep the process.
+    const limit = clock.setTimer(ABANDON_MS, resolve);
+    void stopParts(parts)
+      .catch(onError)
+      .finally(() => limit.cancel())
+      .then(resolve);
+  });
 }
 
 /** Ends them all, whichever have begun; bus and database are still needed for it. */

@@ -25,3 +25,4 @@ export {
 } from './system-clock.js';
 export { systemRandom } from './system-random.js';
 export { ENGINE_VERSION } from './engine-version.js';
+export type { Writable } from './writable.js';

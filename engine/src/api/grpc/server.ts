@@ -124,7 +124,7 @@ export interface GrpcServer {
 const CHANNEL_OPTIONS = {
   'grpc.max_receive_message_length': MAX_MESSAGE_BYTES + MESSAGE_MARGIN_BYTES,
   'grpc.max_concurrent_streams': 100,
-  // Counters of every call and message that nobody reads: a twentieth of a preview.
+  // Counters of every call and message, which nobody reads.
   'grpc.enable_channelz': 0,
   // Both ends of a dead connection learn of it within half a minute.
   'grpc.keepalive_time_ms': 20_000,

@@ -9,7 +9,7 @@ import type {
   UntypedServiceImplementation,
   sendUnaryData,
 } from '@grpc/grpc-js';
-import { DuctorError } from '../../kernel/index.js';
+import { DuctorError, type Writable } from '../../kernel/index.js';
 import type { Principal } from '../../tenancy/index.js';
 import { normalTraceparent } from '../../telemetry/index.js';
 import type { Answers, AnswerEvents, CallFacts, BidiStream, ServerStream, StreamEvents, Unary } from './call.js';
@@ -203,8 +203,6 @@ async function answerOnce<Request, Response>(
     throw error;
   }
 }
-
-type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Gathers the methods of a service: for grpc-js, and as bytes in, bytes out for the doors over HTTP/1.1. */
 export class ServiceBuilder {

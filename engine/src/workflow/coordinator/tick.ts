@@ -8,7 +8,7 @@
  * - nothing: all was ignored and nobody waits.
  */
 import { createHash } from 'node:crypto';
-import type { Clock, Random } from '../../kernel/index.js';
+import type { Clock, Random, Writable } from '../../kernel/index.js';
 import type { Advance, Command, Disposition, Gate, MachineContext } from '../machine/inputs.js';
 import type { RunInput } from '../machine/inputs.js';
 import type { Plan } from '../machine/plan.js';
@@ -153,7 +153,7 @@ function stepForward(
   const isDue = next.closedAtUs === null && snapshotDue(cell.journalBytes + entries.byteLength, cell.snapshotBytes);
   const snapshot = isDue ? encodeSnapshot(next, sink) : null;
   const payloads = sink.writes.size === 0 ? null : [...sink.writes.values()];
-  const write: { -readonly [Field in keyof TickWrite]: TickWrite[Field] } = {
+  const write: Writable<TickWrite> = {
     tenantId: cell.tenantId,
     runId: cell.runId,
     seq: next.seq,

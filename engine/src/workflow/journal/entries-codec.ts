@@ -34,6 +34,7 @@ import {
   requiredError,
   requiredValue,
   toStoredError,
+  toStoredKeys,
   toStoredSource,
   toStoredValue,
   unreadable,
@@ -53,7 +54,7 @@ function storedStepEntry(entry: StepEntry): Stored {
     case 'step_scheduled': {
       const { attempt, keys } = entry;
       const [input, startByUs] = [toStoredSource(entry.input), BigInt(entry.startByUs ?? 0)];
-      const [fairnessKey, idempotencyKey] = [keys?.fairness ?? '', keys?.idempotency ?? ''];
+      const { fairnessKey, idempotencyKey } = toStoredKeys(keys);
       return { $case: 'stepScheduled', value: { path, attempt, input, startByUs, fairnessKey, idempotencyKey } };
     }
     case 'step_running': {

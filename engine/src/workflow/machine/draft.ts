@@ -1,5 +1,5 @@
 /** A run state in the making: entries are applied to it one by one, then it becomes the next RunState. */
-import { impossible } from '../../kernel/index.js';
+import { impossible, type Writable } from '../../kernel/index.js';
 import type { RunFailure, RunState, RunStatus } from './state.js';
 import { EMPTY_BOX, type SignalBox } from './signal-box.js';
 import { EMPTY_STEPS, editSteps, type StepEdit } from './step-table.js';
@@ -147,7 +147,7 @@ function statusOf(draft: Draft): RunStatus {
 /** The state after row `seq`; the draft must not be used any more. */
 export function finishDraft(draft: Draft, seq: number): RunState {
   const { traceparent, runKey, signals } = draft;
-  const state: { -readonly [Field in keyof RunState]: RunState[Field] } = {
+  const state: Writable<RunState> = {
     tenantId: draft.before.tenantId,
     runId: draft.before.runId,
     familySlug: draft.familySlug,
